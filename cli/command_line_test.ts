@@ -372,7 +372,7 @@ Deno.test("help comes from the configuration's types", async () => {
   const { out: brief } = await capture("train", "--help");
   assertStringIncludes(brief, "--preset NAME");
   assertStringIncludes(out, "entropyCoefficient (also ent_coef");
-  assertStringIncludes(out, "Number of environments that step side by side.");
+  assertStringIncludes(out, "Number of parallel environments.");
   const range = "an integer from 1 to 1048576, at most 4096 with loop: host";
   assertStringIncludes(out.replace(/\s+/g, " "), `${range}; default 8`);
 });

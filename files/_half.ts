@@ -1,8 +1,8 @@
-/** Returns numbers of 16 bits, by IEEE 754's binary16, as those of 32. */
+/** Converts float16 (IEEE 754 binary16) to float32. */
 export function fromHalves(bits: Uint16Array): Float32Array {
-  return Float32Array.from(bits, (it) => {
-    const sign = it & 0x8000 ? -1 : 1, exponent = it >> 10 & 31;
-    const fraction = (it & 1023) / 1024;
+  return Float32Array.from(bits, (half) => {
+    const sign = half & 0x8000 ? -1 : 1, exponent = half >> 10 & 31;
+    const fraction = (half & 1023) / 1024;
     if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
     return exponent === 0
       ? sign * fraction * 2 ** -14

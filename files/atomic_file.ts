@@ -4,22 +4,22 @@ import { builtin, inPieces } from "./runtime.ts";
 /** Content of a file: text, bytes, or bytes in pieces. */
 export type FileContent = string | Uint8Array | Iterable<Uint8Array>;
 
-/** Suffix of files that are not complete yet. */
+/** Suffix of incomplete files. */
 export const TEMPORARY_SUFFIX = ".tmp";
 
 /** Temporary files that this process is writing. */
 const inUse = new Set<string>();
 
 /**
- * Replaces a file atomically: the content goes to a temporary file next to it, which
- * is synced to disk and then renamed. Whenever the process dies, the path holds
- * either the old or the new content, and at most a file `PATH.tmp` (`PATH.N.tmp` for
- * overlapping replacements) is left next to it.
+ * Replaces a file atomically: the content goes to a temporary file next to it, which is
+ * synced to disk and then renamed. If the process dies, the path holds either the old
+ * or the new content, and at most a file `PATH.tmp` (`PATH.N.tmp` for overlapping
+ * replacements) is left next to it.
  *
- * @param path Path of the file; its folder exists.
+ * @param path Path of the file; its folder must exist.
  * @param content Content.
- * @throws {Error} The system's error where it cannot be written, or what the
- * content throws.
+ * @throws {Error} System error if the file cannot be written, or an error of the
+ * content.
  *
  * @example
  * ```ts
@@ -41,7 +41,7 @@ export async function replaceFile(
   const temporary = claimTemporary(path);
   try {
     await fs.rm(temporary, { force: true });
-    // Never the target of a link.
+    // Do not write through a link.
     const file = await fs.open(temporary, "wx");
     try {
       for await (const chunk of chunksOf(content)) {
@@ -66,10 +66,10 @@ export async function replaceFile(
 /**
  * Replaces a file as {@linkcode replaceFile} does, synchronously.
  *
- * @param path Path of the file; its folder exists.
+ * @param path Path of the file; its folder must exist.
  * @param content Content.
- * @throws {Error} The system's error where it cannot be written, or what the
- * content throws.
+ * @throws {Error} System error if the file cannot be written, or an error of the
+ * content.
  *
  * @example
  * ```ts
@@ -107,7 +107,7 @@ export function replaceFileSync(path: string, content: FileContent): void {
 }
 
 /**
- * Syncs the entries of a folder to disk, where the system supports it.
+ * Syncs a folder's entries to disk, if the system supports it.
  *
  * @param path Path of the folder.
  *
@@ -134,8 +134,8 @@ export function syncFolder(path: string): void {
 }
 
 /**
- * Names a temporary file. A number separates overlapping replacements;
- * the next one removes what a dead process left behind.
+ * Chooses the name of a temporary file. A number separates overlapping replacements;
+ * the next replacement overwrites what a dead process left.
  */
 function claimTemporary(path: string): string {
   let name = path + TEMPORARY_SUFFIX;

@@ -1,6 +1,6 @@
 import { builtin } from "./runtime.ts";
 
-/** Global objects that only some runtimes have. */
+/** Global objects of the different runtimes. */
 const runtime = globalThis as {
   readonly Deno?: typeof Deno;
   readonly process?: {
@@ -10,14 +10,14 @@ const runtime = globalThis as {
   };
 };
 
-/** A permission that Deno gives or withholds. */
+/** Permission of Deno. */
 export type HostPermission =
   | { readonly name: "env"; readonly variable?: string }
   | { readonly name: "ffi" }
   | { readonly name: "read" | "write"; readonly path?: string | URL };
 
 /**
- * True in Deno, whose interface to native libraries some need.
+ * Returns true in Deno, which native libraries need.
  *
  * @example
  * ```ts
@@ -32,10 +32,10 @@ export function isDeno(): boolean {
 }
 
 /**
- * Throws where this is not Deno, before something that needs it.
+ * Throws outside Deno, before something that needs it.
  *
  * @param action The action, such as `open a native library`.
- * @throws {Error} In Node and in pages, in one line.
+ * @throws {Error} In Node and browsers.
  *
  * @example
  * ```ts
@@ -50,11 +50,10 @@ export function checkDeno(action: string): void {
 }
 
 /**
- * Returns the state of a permission: `granted` in Node and in pages, which have
- * none.
+ * Returns the state of a Deno permission: always `granted` in Node and browsers.
  *
  * @param permission The permission.
- * @param options True to ask for it at the terminal first.
+ * @param options Asks for it at the terminal first.
  *
  * @example
  * ```ts
@@ -76,9 +75,9 @@ export function permissionState(
 }
 
 /**
- * True for the error of a permission that Deno withholds.
+ * Returns true for Deno's error of a missing permission.
  *
- * @param error Anything thrown.
+ * @param error Any thrown value.
  *
  * @example
  * ```ts
@@ -94,11 +93,10 @@ export function isNotCapable(error: unknown): boolean {
 }
 
 /**
- * Returns an environment variable; undefined where it is unset or empty, and in
- * pages.
+ * Returns an environment variable; undefined if it is unset or empty, and in browsers.
  *
- * @param name Its name.
- * @throws {Deno.errors.NotCapable} If it may not be read.
+ * @param name Name of the variable.
+ * @throws {Deno.errors.NotCapable} Without the permission to read it.
  *
  * @example
  * ```ts
@@ -114,8 +112,8 @@ export function environmentVariable(name: string): string | undefined {
 }
 
 /**
- * True where the variable `NO_COLOR` asks for plain text; Deno answers this
- * without a permission.
+ * Returns true if the variable `NO_COLOR` asks for plain text; needs no permission in
+ * Deno.
  *
  * @example
  * ```ts
@@ -129,15 +127,7 @@ export function isColorUnwanted(): boolean {
   return runtime.Deno?.noColor ?? environmentVariable("NO_COLOR") !== undefined;
 }
 
-/** System and processor that a program runs on. */
-export interface Platform {
-  /** `linux`, `darwin`, `windows` or another name of Deno's; `page` in a page. */
-  readonly os: string;
-  /** `x86_64`, `aarch64` or another name of Deno's; `wasm` in a page. */
-  readonly arch: string;
-}
-
-/** Deno's names of those that Node names otherwise. */
+/** Deno's names where Node's differ. */
 const NAMES: Readonly<Record<string, string>> = {
   arm64: "aarch64",
   win32: "windows",
@@ -145,7 +135,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the system and the processor, by the names of `Deno.build`.
+ * Returns operating system and processor, by the names of `Deno.build`.
  *
  * @example
  * ```ts
@@ -155,7 +145,12 @@ const NAMES: Readonly<Record<string, string>> = {
  * assertEquals(platform().os, Deno.build.os);
  * ```
  */
-export function platform(): Platform {
+export function platform(): {
+  /** `linux`, `darwin`, `windows` or another name of Deno's; `page` in a browser. */
+  readonly os: string;
+  /** `x86_64`, `aarch64` or another name of Deno's; `wasm` in a browser. */
+  readonly arch: string;
+} {
   const { Deno, process } = runtime;
   if (Deno) return Deno.build;
   const { platform: os = "page", arch = "wasm" } = process ?? {};
@@ -163,9 +158,9 @@ export function platform(): Platform {
 }
 
 /**
- * Returns the bytes of memory and swap space, where they are known.
+ * Returns the bytes of memory and swap space.
  *
- * @returns Undefined in pages, and without the permission to ask.
+ * @returns Undefined in browsers, and without the permission to ask.
  *
  * @example
  * ```ts
@@ -186,10 +181,10 @@ export function memoryBytes(): number | undefined {
 }
 
 /**
- * Shows any value on one line, for messages.
+ * Formats any value on one line, for messages.
  *
  * @param value The value.
- * @returns It as Deno shows it; in Node and pages as JSON, where it has that.
+ * @returns Deno's format; JSON in Node and browsers, where possible.
  *
  * @example
  * ```ts
@@ -208,6 +203,6 @@ export function inspect(value: unknown): string {
     const hasJson = typeof value === "object" || typeof value === "string";
     return hasJson ? JSON.stringify(value) : String(value);
   } catch {
-    return String(value); // A cycle.
+    return String(value); // Circular value.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The file formats of Bellman: saved states with checksums, arrays in the
- * formats safetensors and npy, and atomically replaced files. Archives of npy files
- * have a separate entry point, `@bellman/files/npz`.
+ * File formats of Bellman: saved states with checksums, arrays in the formats
+ * safetensors and npy, and atomic file replacement. Archives of npy files have their
+ * own entry point, `@bellman/files/npz`.
  *
  * @example
  * ```ts

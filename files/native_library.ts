@@ -1,11 +1,11 @@
-/** Modes in which a library is loaded again to keep it (dlfcn.h of glibc and Apple). */
+/** Flags of `dlopen` that keep a library loaded (dlfcn.h of glibc and Apple). */
 const RTLD_LAZY = 1;
 const RTLD_NODELETE: Partial<Record<typeof Deno.build.os, number>> = {
   linux: 0x1000,
   darwin: 0x80,
 };
 
-/** Found through any library, as all depend on the one of C. */
+/** Functions of the C library, found through any library. */
 const KEEP = {
   dlopen: {
     parameters: ["buffer", "i32"],
@@ -15,10 +15,10 @@ const KEEP = {
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /**
- * Encodes a text for a C function.
+ * Encodes a text as a C string.
  *
  * @param text The text.
- * @returns Its bytes in UTF-8, and a zero.
+ * @returns UTF-8 with a final zero.
  *
  * @example
  * ```ts
@@ -33,12 +33,12 @@ export function cString(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Opens a native library for the rest of the process, in Deno only. One that is
- * opened by `Deno.dlopen` alone is unloaded with the thread that opened it, and
- * the process crashes if it ends meanwhile, or if the library's threads still run.
+ * Opens a native library for the rest of the process, in Deno only. `Deno.dlopen` alone
+ * unloads it with the thread that opened it: the process crashes if that thread ends
+ * while the library is in use or its threads still run.
  *
  * @param path File of the library.
- * @param symbols Its functions that are needed, as for `Deno.dlopen`.
+ * @param symbols Needed functions, as for `Deno.dlopen`.
  * @returns The functions.
  * @throws {Error} If it cannot be opened or lacks a function that is not optional.
  * @throws {Deno.errors.NotCapable} Without the permission `--allow-ffi`.

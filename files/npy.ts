@@ -21,7 +21,7 @@ export type NpyDtype =
   | "uint64"
   | "bool";
 
-/** The numbers of an {@linkcode NpyArray}. */
+/** Typed array of an {@linkcode NpyArray}. */
 export type NpyData =
   | Float32Array
   | Float64Array
@@ -32,15 +32,14 @@ export type NpyData =
   | Uint16Array
   | Uint32Array;
 
-/** A numpy array. */
+/** Numpy array. */
 export interface NpyArray {
   /**
-   * The numbers, row-major. Those of int64 and uint64, whole numbers up to
-   * 2^53, are read as a Float64Array, those of bool as a Uint8Array of 0 and 1,
-   * those of float16 as float32.
+   * Elements, row-major. int64 and uint64, whole numbers up to 2^53, are read as
+   * float64, bool as a Uint8Array of 0 and 1, float16 as float32.
    */
   readonly data: NpyData;
-  /** The length of each axis; `[]` for a single number. */
+  /** Length of each axis; `[]` for a scalar. */
   readonly shape: readonly number[];
   /**
    * Dtype in the file: that of `data`, int64 or uint64 for whole numbers, or bool.
@@ -51,12 +50,12 @@ export interface NpyArray {
 }
 
 /**
- * Writes an array in numpy's npy format, little-endian, for `np.load`.
+ * Encodes an array in numpy's npy format, little-endian, for `np.load`.
  *
- * @param array Numbers and shape.
- * @returns The content of the file.
- * @throws {RangeError} If the shape does not fit the numbers, or they do not fit
- * the dtype.
+ * @param array Elements and shape.
+ * @returns Content of the file.
+ * @throws {RangeError} If the shape does not fit the elements, or they do not fit the
+ * dtype.
  * @throws {TypeError} If they cannot be written as the dtype.
  *
  * @example
@@ -75,12 +74,12 @@ export function encodeNpy(array: NpyArray): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Reads numpy's npy format. Big-endian numbers and Fortran order are converted.
+ * Decodes numpy's npy format. Big-endian numbers and Fortran order are converted.
  *
- * @param bytes The content of the file.
- * @returns A copy of the numbers, their shape and dtype.
- * @throws {SyntaxError} If the bytes are cut off, too many, or no npy file.
- * @throws {TypeError} If it holds objects, records or other kinds of numbers.
+ * @param bytes Content of the file.
+ * @returns A copy of the elements, shape and dtype.
+ * @throws {SyntaxError} If the file is truncated, too long or not npy.
+ * @throws {TypeError} If the dtype is not supported, as of objects and records.
  * @throws {RangeError} If a 64-bit number is above 2^53.
  *
  * @example
@@ -109,8 +108,8 @@ export function decodeNpy(bytes: Uint8Array): NpyArray {
 }
 
 /**
- * Reads an npy file of the given length. Throws an error with only the reason where
- * it is damaged or holds something else.
+ * Reads an npy file of the given length. Errors contain only the reason, not the file's
+ * name.
  */
 export function* readNpy(size: number): Reading<NpyArray> {
   const prefix = new Uint8Array(PREFIX_BYTES);
@@ -125,7 +124,7 @@ export function* readNpy(size: number): Reading<NpyArray> {
   checkLength(size, end + bodyBytes);
   const bytes = new Uint8Array(bodyBytes);
   yield bytes;
-  yield new Uint8Array(1); // Its end.
+  yield new Uint8Array(1); // End of the stream.
   if (bigEndian) swapBytes(bytes, itemBytes);
   const numbers = toNumbers(bytes, dtype);
   return {
@@ -135,7 +134,7 @@ export function* readNpy(size: number): Reading<NpyArray> {
   };
 }
 
-/** Orders numbers whose first axis varies fastest as ones whose last axis does. */
+/** Converts column-major (Fortran) order to row-major. */
 function rowMajor(numbers: NpyData, shape: readonly number[]): NpyData {
   const ordered = numbers.slice(), index = shape.map(() => 0);
   const strides = shape.map((_, axis) =>
@@ -158,7 +157,7 @@ function checkLength(length: number, wanted: number): void {
   throw new SyntaxError(`it has ${length} bytes, expected ${wanted}`);
 }
 
-/** Typed arrays of numbers by kind. */
+/** Typed array of each supported dtype. */
 const NUMBER_ARRAYS = {
   float32: Float32Array,
   float64: Float64Array,
@@ -170,12 +169,12 @@ const NUMBER_ARRAYS = {
   uint32: Uint32Array,
 } as const;
 
-/** Integer types that a typed array of numbers holds only as float64. */
+/** Integer types that are converted to float64. */
 const BIG_ARRAYS = { int64: BigInt64Array, uint64: BigUint64Array } as const;
 
 /**
- * Kinds of numbers that are read and written, float16 only read, by numpy's
- * letters: the first one of the kind, and the bytes of a number.
+ * Supported dtypes by numpy's letters (first that of the kind, then the bytes of an
+ * element); float16 is read only.
  */
 const DTYPES: Readonly<Record<string, NpyDtype | "float16">> = Object
   .fromEntries([
@@ -187,15 +186,15 @@ const DTYPES: Readonly<Record<string, NpyDtype | "float16">> = Object
     ["f2", "float16"],
   ]);
 
-/** Bytes of the header's length, by version. */
+/** Bytes before the header, by version. */
 const PREFIX_BYTES = 12;
 
 const MAGIC = [0x93, ...new TextEncoder().encode("NUMPY")];
 
-/** Headers are padded to a multiple of it. */
+/** Headers are padded to a multiple of this. */
 const ALIGNMENT = 64;
 
-/** Writes a header: everything that comes before the numbers. */
+/** Encodes a header: everything before the elements. */
 export function encodeHeader(
   dtype: NpyDtype,
   shape: readonly number[],
@@ -218,10 +217,7 @@ export function encodeHeader(
   return bytes;
 }
 
-/**
- * Finds the header's text by the first bytes of a file. Throws a SyntaxError
- * with only the reason where it is not an npy file.
- */
+/** Locates the header's text from the first bytes of a file. Errors contain only the reason. */
 function headerSpan(prefix: Uint8Array): { start: number; end: number } {
   if (
     prefix.length < PREFIX_BYTES || MAGIC.some((byte, i) => prefix[i] !== byte)
@@ -236,10 +232,7 @@ function headerSpan(prefix: Uint8Array): { start: number; end: number } {
     : { start: 12, end: 12 + view.getUint32(8, true) };
 }
 
-/**
- * Reads a header's text. Throws a SyntaxError or TypeError with only the
- * reason.
- */
+/** Parses a header's text. Errors contain only the reason. */
 function parseHeader(bytes: Uint8Array) {
   const text = new TextDecoder().decode(bytes).trim();
   const descr = /'descr':\s*'([^']*)'/.exec(text)?.[1];
@@ -291,14 +284,11 @@ function isBig(dtype: string): dtype is keyof typeof BIG_ARRAYS {
   return Object.hasOwn(BIG_ARRAYS, dtype);
 }
 
-/**
- * Chooses the kind of numbers that an array is written as. Throws where there is
- * none.
- */
+/** Chooses the dtype to write an array with. */
 export function dtypeOf({ data, shape, dtype }: NpyArray): NpyDtype {
-  const own = (Object.keys(NUMBER_ARRAYS) as (keyof typeof NUMBER_ARRAYS)[])
+  const native = (Object.keys(NUMBER_ARRAYS) as (keyof typeof NUMBER_ARRAYS)[])
     .find((name) => (data as unknown) instanceof NUMBER_ARRAYS[name]);
-  if (own === undefined) {
+  if (native === undefined) {
     throw new TypeError(
       `Cannot write ${data?.constructor.name} as an array: expected ${
         Object.values(NUMBER_ARRAYS).map((it) => it.name).join(", ")
@@ -311,16 +301,16 @@ export function dtypeOf({ data, shape, dtype }: NpyArray): NpyDtype {
       `Cannot write ${data.length} numbers in the shape [${shape}]`,
     );
   }
-  const wanted = dtype ?? own;
-  if (wanted === own || wanted === "bool" || isBig(wanted)) return wanted;
+  const wanted = dtype ?? native;
+  if (wanted === native || wanted === "bool" || isBig(wanted)) return wanted;
   throw new TypeError(
-    `Cannot write ${own} as ${wanted}: expected ${own}, int64, uint64 or bool`,
+    `Cannot write ${native} as ${wanted}: expected ${native}, int64, uint64 or bool`,
   );
 }
 
 /**
- * Returns the bytes of numbers that are written as a dtype; a view where
- * nothing changes and memory is not shared.
+ * Returns the bytes of elements in a dtype; a view if nothing changes and memory is not
+ * shared.
  */
 export function toBody(data: NpyData, dtype: NpyDtype): Uint8Array {
   if (dtype === "bool") return Uint8Array.from(data, (n) => n === 0 ? 0 : 1);

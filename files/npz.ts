@@ -55,7 +55,7 @@ export interface WriteNpzOptions {
 /** Options of {@linkcode readNpz} and {@linkcode loadNpz}. */
 export interface ReadNpzOptions {
   /**
-   * Arrays to read.
+   * Names of the arrays to read.
    *
    * @default all
    */
@@ -63,14 +63,14 @@ export interface ReadNpzOptions {
 }
 
 /**
- * Writes arrays by name in numpy's npz format, for `np.load`: a zip file of npy
- * files, in its larger form where there are 4 GiB and more. Arrays are
- * not copied: do not change them until the stream has ended.
+ * Writes arrays in numpy's npz format, for `np.load`: a zip file of npy files, in the
+ * zip64 form from 4 GiB on. Arrays are not copied: do not change them until the stream
+ * has ended.
  *
- * @param arrays The arrays.
+ * @param arrays Arrays by name.
  * @param options Compression.
- * @returns The content of the file; the same arrays give the same bytes. It
- * fails with a RangeError where a number does not fit int64 or uint64.
+ * @returns Content of the file; equal arrays give equal bytes. The stream fails with a
+ * RangeError if a number does not fit int64 or uint64.
  * @throws {RangeError} If a shape does not fit its numbers.
  * @throws {TypeError} If numbers cannot be written as their dtype.
  *
@@ -102,13 +102,13 @@ export function writeNpz(
  * Writes arrays to an npz file atomically: see `replaceFile` of `@bellman/files`.
  *
  * @param arrays The arrays by name.
- * @param path Path, usually with the ending `.npz`; the folder exists.
+ * @param path Path, usually ending in `.npz`; its folder must exist.
  * @param options Compression.
  * @throws {RangeError} If a shape does not fit its numbers, or a number its
  * dtype.
  * @throws {TypeError} If numbers cannot be written as their dtype, or the
  * runtime has no files.
- * @throws {Error} The system's error where the file cannot be written.
+ * @throws {Error} System error if the file cannot be written.
  *
  * @example
  * ```ts
@@ -132,15 +132,15 @@ export async function saveNpz(
 }
 
 /**
- * Reads the arrays of an npz file, stored or deflated; members that are not npy
- * files are skipped.
+ * Reads arrays from the bytes of an npz file, stored or deflated; members that are not
+ * npy files are skipped.
  *
- * @param bytes The content of the file.
+ * @param bytes Content of the file.
  * @param options Names of the arrays.
- * @returns The arrays by name, owned by the caller.
- * @throws {SyntaxError} If the bytes are cut off, damaged or no npz file.
- * @throws {TypeError} If an array holds objects, records or other kinds of
- * numbers, or is in Fortran order.
+ * @returns New arrays by name.
+ * @throws {SyntaxError} If the bytes are truncated, damaged or not npz.
+ * @throws {TypeError} If an array's dtype is not supported, as of objects and records,
+ * or it is in Fortran order.
  * @throws {RangeError} If an array does not exist, or a 64-bit number is above
  * 2^53.
  *
@@ -165,18 +165,18 @@ export async function readNpz(
 }
 
 /**
- * Reads the arrays of an npz file, one by one and without a second copy of stored
- * ones.
+ * Reads arrays from an npz file, one by one; stored ones without a second copy in
+ * memory.
  *
- * @param path The file.
+ * @param path Path of the file.
  * @param options Names of the arrays.
- * @returns The arrays by name, owned by the caller.
- * @throws {SyntaxError} If the file is cut off, damaged or no npz file.
- * @throws {TypeError} If an array holds objects, records or other kinds of
- * numbers, or is in Fortran order.
+ * @returns New arrays by name.
+ * @throws {SyntaxError} If the file is truncated, damaged or not npz.
+ * @throws {TypeError} If an array's dtype is not supported, as of objects and records,
+ * or it is in Fortran order.
  * @throws {RangeError} If an array does not exist, or a 64-bit number is above
  * 2^53.
- * @throws {Error} The system's error where the file cannot be read.
+ * @throws {Error} System error if the file cannot be read.
  *
  * @example
  * ```ts
@@ -204,18 +204,16 @@ export async function loadNpz(
   );
 }
 
-/** Suffix of an array's name in the file. */
+/** Suffix of a member's name. */
 const ENDING = ".npy";
 
-// Without threads, which would need separate files.
+// Without worker threads, which would need separate files.
 configure({ useWebWorkers: false, chunkSize: 1 << 18 });
 
 /** Compression methods: stored and deflated. */
 const METHODS = [0, 8];
 
-/**
- * Checks at the call that the arrays can be written, whatever their values.
- */
+/** Checks at the call that the arrays can be written, without their values. */
 
 async function writeMembers(
   writable: WritableStream,
@@ -224,7 +222,7 @@ async function writeMembers(
 ): Promise<void> {
   const writer = new ZipWriter(writable, {
     level,
-    // No time, so that the same arrays give the same bytes.
+    // No time stamp, so that equal arrays give equal bytes.
     lastModDate: new Date(1980, 0, 1),
     extendedTimestamp: false,
   });
@@ -266,9 +264,9 @@ async function readArrays(
     throw rewordError(error, (reason) => `Cannot read ${what}: ${reason}`);
   });
   const names = options.names ?? [...members.keys()];
-  const found = names.map((name) => find(name, members, what));
+  const entries = names.map((name) => find(name, members, what));
   const arrays: [string, NpyArray][] = [];
-  for (const [i, member] of found.entries()) {
+  for (const [i, member] of entries.entries()) {
     const array = await readMember(member).catch((error) => {
       throw rewordError(
         error,
@@ -283,16 +281,15 @@ async function readArrays(
   return Object.fromEntries(arrays);
 }
 
-/** Says how to leave an array out that holds no numbers. */
+/** Hint to leave out an array that holds no numbers. */
 function others(error: unknown, { names }: ReadNpzOptions): string {
   const isFit = !(error instanceof TypeError) || names !== undefined;
   return isFit ? "" : "; the option 'names' reads other arrays alone";
 }
 
 /**
- * Reads the npy members of a zip file by their names without the ending. Each
- * one's own header is compared with the directory, as no checksum guards
- * either.
+ * Lists the npy members of a zip file by their names without the suffix. Each local
+ * header is compared with the central directory, since neither has a checksum.
  */
 async function readDirectory(
   input: Reader<unknown>,
@@ -326,7 +323,7 @@ async function readMember(member: FileEntry): Promise<NpyArray> {
     );
   }
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  // Damage that the zip library finds errors both sides of the stream.
+  // The zip library reports damage on both sides of the stream.
   const [array] = await Promise.all([
     readStream(readable, readNpy(uncompressedSize)),
     member.getData(writable),

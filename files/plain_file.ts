@@ -15,10 +15,10 @@ const KINDS = {
 } as const;
 
 /**
- * Describes what is not a regular file.
+ * Names the kind of a path that is not a regular file.
  *
- * @param found What `lstat` or `fstat` of `node:fs` returned.
- * @returns Text such as `a pipe`; undefined for a file.
+ * @param found Result of `lstat` or `fstat` of `node:fs`.
+ * @returns Text such as `a pipe`; undefined for a regular file.
  *
  * @example
  * ```ts
@@ -50,8 +50,8 @@ export function kindOf(found: Stats): string | undefined {
  * @param path Path of the file.
  * @param use Use of the file.
  * @returns The descriptor, to be closed.
- * @throws {SyntaxError} If there is something else.
- * @throws {Error} The system's error where it cannot be opened.
+ * @throws {SyntaxError} If it is not a regular file.
+ * @throws {Error} System error if it cannot be opened.
  *
  * @example
  * ```ts
@@ -67,22 +67,22 @@ export function openPlainSync(path: string, use: PlainFileUse): number {
   const { O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_RDWR } =
     fs.constants;
   if (use === "create") fs.rmSync(path, { force: true });
-  const found = fs.lstatSync(path, { throwIfNoEntry: false });
-  const isLink = found?.isSymbolicLink() ?? false;
-  if (found !== undefined && !(isLink && use === "read")) {
-    checkPlain(path, found);
+  const stats = fs.lstatSync(path, { throwIfNoEntry: false });
+  const isLink = stats?.isSymbolicLink() ?? false;
+  if (stats !== undefined && !(isLink && use === "read")) {
+    checkPlain(path, stats);
   }
   // Deno follows links before the system could refuse them, except for new files.
   const access = use === "read"
     ? O_RDONLY
-    : O_RDWR | (found === undefined ? O_CREAT | O_EXCL : 0);
+    : O_RDWR | (stats === undefined ? O_CREAT | O_EXCL : 0);
   // Windows has no pipes that block, nor this flag.
   const flags = access | (use === "append" ? O_APPEND : 0) | O_NONBLOCK;
   const file = fs.openSync(path, flags, 0o666);
   try {
     const opened = fs.fstatSync(file);
     checkPlain(path, opened);
-    // Someone may have created a link there meanwhile.
+    // A link may have been created there meanwhile.
     const there = isLink ? opened : fs.lstatSync(path);
     checkPlain(path, there);
     if (there.ino === opened.ino && there.dev === opened.dev) return file;
@@ -95,8 +95,8 @@ export function openPlainSync(path: string, use: PlainFileUse): number {
   }
 }
 
-function checkPlain(path: string, found: Stats): void {
-  const kind = kindOf(found);
+function checkPlain(path: string, stats: Stats): void {
+  const kind = kindOf(stats);
   if (kind === undefined) return;
   throw new SyntaxError(
     `Cannot open ${path}: it is ${kind}, expected a file`,
@@ -104,11 +104,11 @@ function checkPlain(path: string, found: Stats): void {
 }
 
 /**
- * Writes to an open file, and names it in errors of the system, which knows its number
- * alone.
+ * Adds the path to system errors of writing to an open file, which only know its
+ * number.
  *
  * @param path Path of the file.
- * @param write Writes.
+ * @param write Writes to the file.
  * @returns What `write` returns.
  * @throws {Error} What `write` throws, with the path.
  *
@@ -136,7 +136,7 @@ export function namingFile<T>(path: string, write: () => T): T {
   }
 }
 
-/** Gives an error of the system a path, where it has none. */
+/** Adds a path to a system error, if it has none. */
 export function named(error: unknown, path: string): unknown {
   if (error instanceof Error && "code" in error) {
     Object.assign(error, { path: (error as { path?: string }).path ?? path });

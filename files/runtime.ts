@@ -1,4 +1,4 @@
-/** Node's built-in modules that are used where there are files or threads. */
+/** Node's built-in modules, for runtimes with files or threads. */
 export interface Builtins {
   /** Hashes. */
   "node:crypto": typeof import("node:crypto");
@@ -29,18 +29,18 @@ export interface InputFile {
   /** Length in bytes. */
   readonly size: number;
   /**
-   * Fills an array with the bytes from a position on, or with those that follow
-   * the last ones; returns their number, smaller than the array only at the end.
+   * Fills an array with the bytes from a position on, or after the last ones read;
+   * returns their number, smaller than the array only at the end.
    */
   fill(target: Uint8Array, position?: number): Promise<number>;
 }
 
-/** Bytes read or written at once, as runtimes copy them. */
+/** Largest number of bytes read or written at once, as runtimes copy them. */
 const PIECE_BYTES = 1 << 20;
 
 /**
- * Returns a built-in module of Deno, Node or Bun. It is looked up on first use and not
- * imported, so that buffers in memory also work in browsers.
+ * Returns a built-in module of Deno, Node or Bun. It is looked up on first use instead
+ * of imported, so that code without files also runs in browsers.
  *
  * @param name Name of the module.
  * @returns The module.
@@ -68,11 +68,11 @@ export function builtin<Name extends keyof Builtins>(
 }
 
 /**
- * Returns the path of a file.
+ * Converts a file URL to a path.
  *
  * @param path Path or file URL.
  * @returns The path.
- * @throws {TypeError} If a URL is not that of a file.
+ * @throws {TypeError} If it is a URL of another protocol.
  *
  * @example
  * ```ts
@@ -86,7 +86,7 @@ export function toPath(path: string | URL): string {
   return path instanceof URL ? builtin("node:url").fileURLToPath(path) : path;
 }
 
-/** Opens a file for reading until `use` has ended. */
+/** Opens a file for reading while `use` runs. */
 export async function withFile<Result>(
   path: string,
   use: (file: InputFile) => Promise<Result>,
@@ -117,12 +117,12 @@ export async function withFile<Result>(
 }
 
 /**
- * Reading of something: yields arrays to be filled in order, and is sent the
- * number of bytes that were filled, smaller than the array only at the end.
+ * Reader as a generator: yields arrays to fill in order, and receives the number of
+ * filled bytes, smaller than the array only at the end.
  */
 export type Reading<Result> = Generator<Uint8Array, Result, number>;
 
-/** Reads from a source that fills arrays. */
+/** Runs a {@linkcode Reading} on a synchronous source. */
 export function fillSync<Result>(
   reading: Reading<Result>,
   fill: (target: Uint8Array) => number,
@@ -132,7 +132,7 @@ export function fillSync<Result>(
   return step.value;
 }
 
-/** Reads from a source that fills arrays asynchronously. */
+/** Runs a {@linkcode Reading} on an asynchronous source. */
 export async function fillAsync<Result>(
   reading: Reading<Result>,
   fill: (target: Uint8Array) => Promise<number>,
@@ -142,7 +142,7 @@ export async function fillAsync<Result>(
   return step.value;
 }
 
-/** Reads from a stream, which is cancelled with the reason on failure. */
+/** Runs a {@linkcode Reading} on a stream, which is cancelled on failure. */
 export async function readStream<Result>(
   stream: ReadableStream<Uint8Array>,
   reading: Reading<Result>,
@@ -181,7 +181,7 @@ export async function readStream<Result>(
   }
 }
 
-/** Concatenates pieces. */
+/** Concatenates byte arrays. */
 export function concat(
   pieces: readonly Uint8Array[],
 ): Uint8Array<ArrayBuffer> {
@@ -200,10 +200,7 @@ export function bytesOf(array: ArrayBufferView): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
-/**
- * Returns views of at most 1 MiB; shared memory, which may change meanwhile, is
- * copied.
- */
+/** Yields views of at most 1 MiB; shared memory, which may change meanwhile, is copied. */
 export function* inPieces(
   chunks: Iterable<Uint8Array>,
 ): Generator<Uint8Array<ArrayBuffer>> {
@@ -218,11 +215,11 @@ export function* inPieces(
 }
 
 /**
- * Returns an error of the same kind with another message, for a caller that
- * knows more than the function that threw it.
+ * Returns an error of the same kind with another message, for a caller that knows more
+ * than the function that threw it.
  *
- * @param error Anything thrown.
- * @param reword Returns the new message for the current one.
+ * @param error Any thrown value.
+ * @param reword Makes the new message from the current one.
  * @returns The error; other values are returned as they are.
  *
  * @example

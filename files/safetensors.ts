@@ -2,11 +2,11 @@ import type { StateArray } from "@bellman/types";
 import { fromHalves } from "./_half.ts";
 import { bytesOf, concat, rewordError } from "./runtime.ts";
 
-/** Array with its shape, as a safetensors file holds it. */
+/** Tensor of a safetensors file. */
 export interface SafeTensor {
-  /** Values, row-major. */
+  /** Elements, row-major. */
   readonly data: StateArray;
-  /** Length of each dimension; `[]` for a single number. */
+  /** Length of each axis; `[]` for a scalar. */
   readonly shape: readonly number[];
 }
 
@@ -14,26 +14,26 @@ export interface SafeTensor {
 export interface SafeTensors {
   /** Arrays by name. */
   readonly tensors: ReadonlyMap<string, SafeTensor>;
-  /** Free text by name. */
+  /** Free text by key. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Position of an array in the bytes after the header. */
+/** Position of a tensor in the bytes after the header. */
 export interface TensorSpan {
   readonly name: string;
   readonly shape: readonly number[];
   /** Allocates the array. */
   readonly allocate: () => StateArray;
-  /** Reads the array of its bytes, where it is of another type. */
+  /** Converts the bytes of a dtype that has no typed array of its own. */
   readonly widen?: (bytes: Uint8Array<ArrayBuffer>) => StateArray;
   readonly begin: number;
   readonly end: number;
 }
 
-/** Contents of a header. */
+/** Parsed header. */
 export interface Header {
   readonly metadata: Readonly<Record<string, string>>;
-  /** Arrays in the order of their bytes, which follow each other without a gap. */
+  /** Tensors in the order of their bytes, which follow each other without a gap. */
   readonly spans: readonly TensorSpan[];
   /** Number of bytes after the header. */
   readonly dataBytes: number;
@@ -42,7 +42,7 @@ export interface Header {
 /** Bytes before the header, which hold its length. */
 export const PREFIX_BYTES = 8;
 
-/** Limit that the format sets on the header. */
+/** Limit of the format on the header's length. */
 const MAX_HEADER_BYTES = 100_000_000;
 
 const ARRAYS = {
@@ -53,7 +53,10 @@ const ARRAYS = {
   U8: Uint8Array,
 } as const;
 
-/** Types of other programs: bytes of a number, and the array that holds them here. */
+/**
+ * Dtypes of other programs that are converted: bytes of an element, and the typed array
+ * used here.
+ */
 const WIDENED: Readonly<
   Partial<Record<string, [bytes: number, widen: TensorSpan["widen"]]>>
 > = {
@@ -73,7 +76,7 @@ const WIDENED: Readonly<
   BOOL: [1, (bytes) => bytes.map((it) => it === 0 ? 0 : 1)],
 };
 
-/** Returns numbers of 64 bits as plain ones. */
+/** Converts 64-bit integers to float64. */
 function plain(values: BigInt64Array | BigUint64Array): Float64Array {
   return Float64Array.from(values, (value) => {
     const number = Number(value);
@@ -83,12 +86,12 @@ function plain(values: BigInt64Array | BigUint64Array): Float64Array {
 }
 
 /**
- * Writes arrays in the safetensors format, which Python, Rust and others read:
- * the header's length (8 bytes, little-endian), the header (JSON), the bytes.
+ * Encodes arrays in the safetensors format, which Python, Rust and others read: the
+ * header's length (8 bytes, little-endian), the header (JSON), the elements.
  *
  * @param tensors Arrays by name. `__metadata__` is not a name.
  * @param metadata Free text to save with them.
- * @returns The content of the file.
+ * @returns Content of the file.
  * @throws {RangeError} When a shape does not fit its data.
  * @throws {TypeError} When a name or data type is not allowed.
  *
@@ -111,15 +114,14 @@ export function encodeSafetensors(
 }
 
 /**
- * Reads the safetensors format. Nothing in the file is trusted: the header,
- * types, shapes and offsets are checked, and the arrays must fill the file
- * without a gap. Types that a state does not have become wider: F16 and BF16 a
- * Float32Array, I8 and I16 an Int32Array, U16 a Uint32Array, I64 and U64 a
- * Float64Array, and BOOL a Uint8Array of 0 and 1.
+ * Decodes the safetensors format. The file is not trusted: header, dtypes, shapes and
+ * offsets are checked, and the arrays must fill the file without a gap. Dtypes without
+ * a typed array here are widened: F16 and BF16 to float32, I8 and I16 to int32, U16 to
+ * uint32, I64 and U64 to float64, and BOOL to a Uint8Array of 0 and 1.
  *
  * @param bytes Content of the file.
  * @returns Copies of the arrays, and the metadata.
- * @throws {SyntaxError} With one line that says what is wrong with the file.
+ * @throws {SyntaxError} If the file is damaged or not safetensors.
  * @throws {RangeError} If a 64-bit number is above 2^53.
  *
  * @example
@@ -154,13 +156,13 @@ export function decodeSafetensors(bytes: Uint8Array): SafeTensors {
     );
     const tensors = spans.map(
       ({ name, shape, allocate, widen, begin, end }): [string, SafeTensor] => {
-        const own = bytes.subarray(start + begin, start + end);
+        const source = bytes.subarray(start + begin, start + end);
         if (widen !== undefined) {
-          return [name, { data: widen(own.slice()), shape }];
+          return [name, { data: widen(source.slice()), shape }];
         }
         // A copy, so that the array is aligned and does not keep the file alive.
         const data = allocate();
-        bytesOf(data).set(own);
+        bytesOf(data).set(source);
         return [name, { data, shape }];
       },
     );
@@ -170,12 +172,12 @@ export function decodeSafetensors(bytes: Uint8Array): SafeTensors {
   }
 }
 
-/** Returns the text of the header, and the bytes of the arrays in their order. */
+/** Lays out a file: text of the header, and the arrays in the order of their bytes. */
 export function layOut(
   tensors: ReadonlyMap<string, SafeTensor>,
   metadata: Readonly<Record<string, string>>,
 ): { header: string; arrays: Uint8Array[] } {
-  // Wide elements first: every array is then aligned to its element size.
+  // Wide elements first, so that every array is aligned to its element size.
   const ordered = [...tensors].sort(([, a], [, b]) =>
     b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT
   );
@@ -196,7 +198,7 @@ export function layOut(
     entries.push([name, { dtype, shape, data_offsets: [begin, end] }]);
     begin = end;
   }
-  // Objects would put names that are numbers in front.
+  // Objects would sort names that are numbers first.
   const members = entries.map((pair) => pair.map((it) => JSON.stringify(it)));
   const header = `{${members.map((pair) => pair.join(":")).join(",")}}`;
   return { header, arrays: ordered.map(([, { data }]) => bytesOf(data)) };
@@ -204,7 +206,7 @@ export function layOut(
 
 const METADATA = "__metadata__";
 
-/** Returns a header's length and text as bytes, padded to a multiple of 8. */
+/** Encodes length and text of a header, padded to a multiple of 8 bytes. */
 export function encodeHeader(header: string): Uint8Array<ArrayBuffer> {
   const text = new TextEncoder().encode(header);
   const length = Math.ceil(text.length / 8) * 8;
@@ -214,7 +216,7 @@ export function encodeHeader(header: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Reads the length of a header. Throws a SyntaxError with only the reason. */
+/** Reads the length of a header. Errors contain only the reason. */
 export function headerLength(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, PREFIX_BYTES);
   const length = view.getBigUint64(0, true);
@@ -225,8 +227,8 @@ export function headerLength(bytes: Uint8Array): number {
 }
 
 /**
- * Reads a header; of other programs, with types that a state does not have. Throws a
- * SyntaxError with only the reason.
+ * Parses a header, optionally with the dtypes of other programs. Errors contain only
+ * the reason.
  */
 export function parseHeader(
   bytes: Uint8Array,
@@ -311,8 +313,8 @@ function readSpan(
 }
 
 function dtypeOf(name: string, data: StateArray): string {
-  const found = Object.entries(ARRAYS).find(([, it]) => data instanceof it);
-  if (found !== undefined) return found[0];
+  const entry = Object.entries(ARRAYS).find(([, it]) => data instanceof it);
+  if (entry !== undefined) return entry[0];
   throw new TypeError(
     `Cannot write array '${name}': its type is not one of ${
       Object.keys(ARRAYS).join(", ")

@@ -54,25 +54,26 @@ export interface ReadStateOptions {
 /** Options of {@linkcode writeState} and {@linkcode saveStateSync}. */
 export interface SaveStateOptions {
   /**
-   * Plain values to save with the state, which can be read without it.
+   * Plain values saved next to the state, which {@linkcode loadNotesSync} reads without
+   * it.
    *
    * @default {}
    */
   readonly notes?: Readonly<Record<string, StateTree>>;
 }
 
-/** State and its notes. */
+/** Saved state and its notes. */
 export interface SavedState {
-  /** State, owned by the caller. */
+  /** Saved state. */
   readonly state: StateTree;
-  /** Plain values saved with it. */
+  /** Plain values saved next to it. */
   readonly notes: StateRecord;
 }
 
 const FORMAT = "bellman-state";
 const VERSION = 1;
 
-/** Text that each header begins with; a hash of 64 letters follows. */
+/** Start of each header; a hash of 64 letters follows. */
 const START = '{"__metadata__":{"sha256":"';
 const NO_HASH = "0".repeat(64);
 
@@ -80,15 +81,14 @@ const NO_HASH = "0".repeat(64);
 const HASH = "sha256";
 
 /**
- * Writes a state as a stream of bytes with checksums, for a file, a socket or a
- * `CompressionStream`: a safetensors file. Arrays are not copied, except those
- * in shared memory, one MiB at a time: do not change the state until the stream has
- * ended.
+ * Writes a saved state as a byte stream with checksums, for a file, a socket or a
+ * `CompressionStream`: a safetensors file. Arrays are not copied, except those in
+ * shared memory, one MiB at a time: do not change the state until the stream has ended.
  *
- * @param state State that a `save()` returned.
+ * @param state Result of a `save()`.
  * @param options Notes.
  * @returns The bytes; {@linkcode readState} reads them.
- * @throws {TypeError} If a value is not plain, named by its path, or an array is
+ * @throws {TypeError} If a value is not plain data (its path is named), or an array is
  * among the notes.
  *
  * @example
@@ -119,16 +119,16 @@ export function writeState(
 }
 
 /**
- * Reads a stream that {@linkcode writeState} wrote. Nothing in it is trusted.
+ * Reads a saved state from a stream of {@linkcode writeState}. The bytes are not
+ * trusted.
  *
- * @param stream Bytes in chunks of any size; read to the end, or cancelled where they
- * are wrong.
+ * @param stream Chunks of any size; read to the end, or cancelled at the first error.
  * @param options Name for error messages.
- * @returns The state, owned by the caller.
- * @throws {SyntaxError} If the bytes are cut off, changed, followed by others or
- * no saved state at all.
- * @throws {RangeError} If another version wrote them, or memory is too small for
- * an array.
+ * @returns The saved state.
+ * @throws {SyntaxError} If the bytes are truncated, changed, followed by others or not
+ * a saved state.
+ * @throws {RangeError} If another version wrote them, or memory is too small for an
+ * array.
  * @throws {TypeError} If the stream does not yield bytes.
  *
  * @example
@@ -157,10 +157,10 @@ export async function readState(
  * Saves a state to a file atomically: see {@linkcode replaceFile}. Arrays are not
  * copied: do not change the state until it is saved.
  *
- * @param state State that a `save()` returned.
- * @param path Path of the file; its folder exists.
- * @throws {TypeError} If a value is not plain, named by its path.
- * @throws {Error} The system's error where the file cannot be written.
+ * @param state Result of a `save()`.
+ * @param path Path of the file; its folder must exist.
+ * @throws {TypeError} If a value is not plain data; its path is named.
+ * @throws {Error} System error if the file cannot be written.
  *
  * @example
  * ```ts
@@ -184,10 +184,10 @@ export async function saveState(
  * Loads a state that {@linkcode saveState} or {@linkcode saveStateSync} saved.
  *
  * @param path Path of the file.
- * @returns The state, owned by the caller.
- * @throws {SyntaxError} If the file is cut off, damaged or no saved state.
+ * @returns The saved state.
+ * @throws {SyntaxError} If the file is truncated, damaged or not a saved state.
  * @throws {RangeError} If another version wrote it, or memory is too small.
- * @throws {Error} The system's error where the file cannot be read.
+ * @throws {Error} System error if the file cannot be read.
  *
  * @example
  * ```ts
@@ -210,12 +210,12 @@ export async function loadState(path: string | URL): Promise<StateTree> {
 /**
  * Saves a state and notes as {@linkcode saveState} does, synchronously.
  *
- * @param state State that a `save()` returned.
- * @param path Path of the file; its folder exists.
+ * @param state Result of a `save()`.
+ * @param path Path of the file; its folder must exist.
  * @param options Notes.
- * @throws {TypeError} If a value is not plain, named by its path, or an array is
+ * @throws {TypeError} If a value is not plain data (its path is named), or an array is
  * among the notes.
- * @throws {Error} The system's error where the file cannot be written.
+ * @throws {Error} System error if the file cannot be written.
  *
  * @example
  * ```ts
@@ -243,9 +243,9 @@ export function saveStateSync(
  * @param path Path of the file.
  * @param options Name for error messages.
  * @returns The state and the notes.
- * @throws {SyntaxError} If the file is cut off, damaged or no saved state.
+ * @throws {SyntaxError} If the file is truncated, damaged or not a saved state.
  * @throws {RangeError} If another version wrote it, or memory is too small.
- * @throws {Error} The system's error where the file cannot be read.
+ * @throws {Error} System error if the file cannot be read.
  *
  * @example
  * ```ts
@@ -266,15 +266,15 @@ export function loadStateSync(
 }
 
 /**
- * Loads the notes of a state without its arrays: damage to those is found only where
+ * Loads the notes of a saved state without its arrays: damage to those is found only if
  * it changes the length of the file.
  *
  * @param path Path of the file.
  * @param options Name for error messages.
  * @returns The notes.
- * @throws {SyntaxError} If the file is cut off, damaged or no saved state.
+ * @throws {SyntaxError} If the file is truncated, damaged or not a saved state.
  * @throws {RangeError} If another version wrote it.
- * @throws {Error} The system's error where the file cannot be read.
+ * @throws {Error} System error if the file cannot be read.
  *
  * @example
  * ```ts
@@ -294,7 +294,7 @@ export function loadNotesSync(
   return readFileWith(path, (size) => readNotes(name, size));
 }
 
-/** Checks at the call that a state is plain; the bytes follow lazily. */
+/** Checks at the call that a state is plain data; the bytes follow lazily. */
 function statePieces(
   state: StateTree,
   notes: Readonly<Record<string, StateTree>> = {},
@@ -321,7 +321,7 @@ function statePieces(
   ]);
 }
 
-/** Yields bytes, and their hash at the end. */
+/** Yields byte arrays, and their hash at the end. */
 function* hashedPieces(
   chunks: readonly Uint8Array[],
 ): Generator<Uint8Array<ArrayBuffer>> {
@@ -390,7 +390,7 @@ function* readNotes(name: string, size: number): Reading<StateRecord> {
   }
 }
 
-/** Reads a header with the right hash and length. */
+/** Reads a header and checks its hash and length. */
 function* readHeader(input: Input, size?: number): Reading<Header> {
   const prefix = new Uint8Array(PREFIX_BYTES + START.length);
   yield* input.take(prefix);
@@ -423,7 +423,7 @@ function* readHeader(input: Input, size?: number): Reading<Header> {
 
 /** Sequential reader. */
 class Input {
-  /** Bytes so far. */
+  /** Number of bytes read. */
   position = 0;
   #hash = beginHash();
 
@@ -446,7 +446,7 @@ class Input {
     }
   }
 
-  /** Returns the hash of the bytes so far; those that follow have another. */
+  /** Returns the hash of the bytes so far, and starts a new one. */
   digest(): Uint8Array {
     const digest = this.#hash.digest();
     this.#hash = beginHash();
@@ -454,13 +454,13 @@ class Input {
   }
 }
 
-/** SHA-256 of bytes that come in pieces. */
+/** Incremental SHA-256. */
 interface Hash {
   update(bytes: Uint8Array): unknown;
   digest(): Uint8Array;
 }
 
-/** Begins a hash: the system's, which is fast, or that of plain JavaScript in pages. */
+/** Starts a hash: the system's, which is fast, or plain JavaScript in browsers. */
 function beginHash(): Hash {
   return platform().os === "page"
     ? sha256.create()
@@ -471,7 +471,7 @@ function hashOfText(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
-/** Allocates an array, with a clearer message than the engine's. */
+/** Allocates an array, with a clearer error message than the engine's. */
 function allocated(
   name: string,
   allocate: () => SafeTensor["data"],

@@ -1,13 +1,13 @@
 import type { StateArray, StateTree } from "@bellman/types";
 import type { SafeTensor } from "./safetensors.ts";
 
-/** Node of a state that has names. */
+/** Record within a saved state. */
 export type StateRecord = { [key: string]: StateTree };
 
 /**
- * True where a value is one of the typed arrays that a state may hold.
+ * Returns true for the typed arrays that a saved state may hold.
  *
- * @param value Anything.
+ * @param value Any value.
  * @returns True for the five array types of {@link StateArray}.
  *
  * @example
@@ -26,10 +26,10 @@ export function isTypedArray(value: unknown): value is StateArray {
 }
 
 /**
- * True where a node of a state is a record: neither a list, an array, a plain
- * value nor the object of a class.
+ * Returns true for records of a saved state: not lists, typed arrays, plain values or
+ * class instances.
  *
- * @param value Node of a state, or anything else.
+ * @param value Any value.
  * @returns True for records.
  *
  * @example
@@ -51,10 +51,10 @@ export function isStateRecord(value: unknown): value is StateRecord {
 export type NamedArrays = { readonly [name: string]: StateArray | NamedArrays };
 
 /**
- * Copies arrays by name, as a part of a state.
+ * Copies arrays by name, as part of a saved state.
  *
- * @param arrays The arrays, which may lie on shared memory.
- * @returns Copies that do not.
+ * @param arrays Arrays, possibly in shared memory.
+ * @returns Copies outside shared memory.
  *
  * @example
  * ```ts
@@ -77,11 +77,11 @@ export function copyArrays(arrays: NamedArrays): StateRecord {
 }
 
 /**
- * Writes a state of {@link copyArrays} back into arrays.
+ * Restores arrays from a result of {@link copyArrays}.
  *
  * @param arrays Arrays by name.
- * @param state The state; copied.
- * @throws {RangeError} If names or lengths differ; nothing is written then.
+ * @param state Result of {@link copyArrays}; copied.
+ * @throws {RangeError} If names or lengths differ; nothing is changed then.
  *
  * @example
  * ```ts
@@ -98,12 +98,12 @@ export function restoreArrays(
   state: StateTree,
 ): void {
   const pairs = pairsOf(arrays, state);
-  const [given, expected] = [1, 0].map((i) =>
+  const [actual, expected] = [1, 0].map((i) =>
     pairs.map((pair) => pair[i]?.length ?? "no").join(", ")
   );
-  if (given !== expected) {
+  if (actual !== expected) {
     throw new RangeError(
-      `Cannot restore arrays of ${given} numbers: expected ${expected}`,
+      `Cannot restore arrays of ${actual} numbers: expected ${expected}`,
     );
   }
   for (const [array, saved] of pairs) array.set(saved!);
@@ -122,7 +122,7 @@ function pairsOf(
   });
 }
 
-/** Value that JSON holds exactly. */
+/** JSON value. */
 export type Json =
   | null
   | boolean
@@ -131,22 +131,22 @@ export type Json =
   | Json[]
   | { [key: string]: Json };
 
-/** State in two parts. */
+/** Saved state, split into JSON and arrays. */
 export interface SplitState {
   /**
-   * The state with `{"$array": name}` in place of arrays, `{"$number": "NaN"}`
-   * of numbers that JSON cannot write, and `{"$record": [[key, value], …]}` of
-   * records with keys that start with `$`.
+   * State with `{"$array": name}` in place of arrays, `{"$number": "NaN"}` of numbers
+   * that JSON cannot represent, and `{"$record": [[key, value], …]}` of records with
+   * keys that start with `$`.
    */
   readonly json: Json;
   /**
    * Arrays, named by their path. An array `data` next to its `shape` takes the name of
-   * the record that holds both.
+   * their record.
    */
   readonly tensors: Map<string, SafeTensor>;
 }
 
-/** Names that a file of arrays reserves. */
+/** Reserved names of arrays in a file. */
 export const RESERVED_NAMES: readonly string[] = ["__metadata__", "sha256"];
 
 const ODD_NUMBERS: Readonly<Record<string, number>> = {
@@ -156,13 +156,16 @@ const ODD_NUMBERS: Readonly<Record<string, number>> = {
   "-0": -0,
 };
 
-/** Splits a state; arrays are not copied. Throws a TypeError with the path of what is not plain. */
+/**
+ * Splits a state; arrays are not copied. Throws a TypeError with the path of a value
+ * that is not plain data.
+ */
 export function splitState(tree: StateTree): SplitState {
   const tensors = new Map<string, SafeTensor>();
   return { json: split(tree, [], tensors), tensors };
 }
 
-/** Puts a state together again. Throws a SyntaxError with only the reason where the parts do not fit. */
+/** Joins a split state. Throws a SyntaxError with only the reason if the parts do not fit. */
 export function joinState(
   json: Json,
   tensors: ReadonlyMap<string, SafeTensor>,
@@ -236,7 +239,7 @@ function addArray(
 ): Json {
   const wanted = path.join("/") || "state";
   let name = wanted;
-  // Two paths can join to one name, as keys may hold slashes.
+  // Two paths may have the same name, as keys may contain slashes.
   for (let n = 2; tensors.has(name) || RESERVED_NAMES.includes(name); n++) {
     name = `${wanted}#${n}`;
   }
@@ -257,8 +260,8 @@ function notPlain(node: unknown, path: readonly string[]): TypeError {
   const type = typeof node === "object"
     ? Object.getPrototypeOf(node).constructor?.name ?? "a class"
     : typeof node;
-  const what = path.length === 0 ? "a state" : `'${path.join("/")}'`;
+  const place = path.length === 0 ? "a state" : `'${path.join("/")}'`;
   return new TypeError(
-    `Cannot save ${what} of type ${type}: expected plain values, typed arrays, lists and records`,
+    `Cannot save ${place} of type ${type}: expected plain values, typed arrays, lists and records`,
   );
 }

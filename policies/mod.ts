@@ -1,7 +1,7 @@
 /**
- * Networks, action distributions and actor-critic models, all as pure
- * functions of TensorFlow.js tensors: parameters and random numbers go in,
- * tensors come out, and nothing is kept.
+ * Neural networks, action distributions and actor-critic models as pure functions of
+ * TensorFlow.js tensors: parameters and random numbers are arguments, results are
+ * returned, and no state is kept.
  *
  * @example Sample actions from a new policy
  * ```ts
@@ -38,12 +38,28 @@ export * from "./distributions/discrete.ts";
 export * from "./distributions/distribution.ts";
 export * from "./distributions/distribution_for.ts";
 export * from "./distributions/gaussian_mixture.ts";
-export * from "./distributions/state_dependent_exploration.ts";
-export * from "./networks/feed_forward.ts";
+export {
+  cnn,
+  type CnnOptions,
+  type ConvLayer,
+  mlp,
+  type MlpOptions,
+} from "./networks/feed_forward.ts";
 export * from "./networks/create_network.ts";
 export * from "./networks/initializers.ts";
-export * from "./networks/lstm.ts";
-export * from "./networks/network.ts";
+export { lstm, type LstmOptions } from "./networks/lstm.ts";
+export {
+  type Activation,
+  type ActivationName,
+  addPrefix,
+  type BiasInitializer,
+  type Initializer,
+  type Network,
+  type NetworkInputs,
+  type NetworkOutput,
+  parameter,
+  pickPrefix,
+} from "./networks/network.ts";
 export {
   type FactorizedNoise,
   factorizedNoise,
@@ -56,7 +72,21 @@ export {
   type LayerSettings,
 } from "./models/_body.ts";
 export * from "./models/actor_critic.ts";
-export * from "./models/critics.ts";
+export {
+  criticDiagnostics,
+  type CriticEstimates,
+  criticLoss,
+  type CriticLossOptions,
+  type CriticState,
+  type CriticStep,
+  criticStep,
+  type CriticStepOptions,
+  criticTargets,
+  eachCritic,
+  initCritics,
+  meanAndDeviation,
+  smallestEstimates,
+} from "./models/critics.ts";
 export * from "./models/deterministic_policy.ts";
 export * from "./models/policy.ts";
 export * from "./models/q_policy.ts";

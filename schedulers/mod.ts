@@ -1,7 +1,7 @@
 /**
- * Schedules as pure functions: of progress, which give a multiplier, and of
- * steps, which give a value. The schedules of OpenAI baselines give the
- * original's numbers.
+ * Schedules for learning rates and exploration, as pure functions: of progress, which
+ * return a multiplier, and of steps, which return a value. Those of OpenAI baselines
+ * return the original's numbers.
  *
  * @example
  * ```ts

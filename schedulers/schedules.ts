@@ -1,14 +1,14 @@
 import { closest } from "fastest-levenshtein";
 
 /**
- * Multiplier for each fraction of progress.
+ * Multiplier as a function of progress.
  *
- * Progress runs from 0 at the start to 1 at the planned end and may go beyond;
- * a learning rate is its initial value times the multiplier.
+ * Progress is 0 at the start, 1 at the planned end, and may go beyond; a learning rate
+ * is its initial value times the multiplier.
  */
 export type Schedule = (progress: number) => number;
 
-/** Value for each step, counted from 0. */
+/** Value as a function of the step, counted from 0. */
 export type StepSchedule = (step: number) => number;
 
 /**
@@ -31,11 +31,11 @@ export function constant(_progress: number): number {
 }
 
 /**
- * Falls linearly from 1 to 0 and then stays there, as the last update of a run may
- * begin beyond the planned end, and a learning rate must not be negative.
+ * Falls linearly from 1 to 0 and stays there: the last update of a run may begin beyond
+ * the planned end, and a learning rate must not be negative.
  *
- * Source: baselines/a2c/utils.py, `linear`, which falls further, below 0; that form
- * is `linearDecay(1, 0, 1)`.
+ * Source: baselines/a2c/utils.py, `linear`, which falls below 0; `linearDecay(1, 0, 1)`
+ * does that.
  *
  * @param progress Fraction of the whole.
  * @returns `1 - progress`, at least 0
@@ -98,8 +98,8 @@ export function middleDrop(progress: number): number {
 }
 
 /**
- * Drops like {@linkcode middleDrop}, and in the last quarter is at 0.125: the
- * original's second drop is a rise, and is kept as it is.
+ * Drops like {@linkcode middleDrop}, then stays at 0.125 for the last quarter: a rise,
+ * as in the original.
  *
  * Source: baselines/a2c/utils.py, `double_middle_drop`.
  *
@@ -120,9 +120,9 @@ export function doubleMiddleDrop(progress: number): number {
 }
 
 /**
- * Changes linearly from one value to another and continues at the same rate after
- * the last step: it is not clamped, as in the original. `linearDecay(1, 0, 1)`
- * is the `linear` of baselines, by progress; {@linkcode linear} stays at 0.
+ * Changes linearly from one value to another and continues at that rate after the last
+ * step, unclamped as in the original. `linearDecay(1, 0, 1)` of progress is baselines'
+ * `linear`; {@linkcode linear} stays at 0.
  *
  * Source: jrobine/actor-critic, linear decay.
  *
@@ -152,26 +152,12 @@ export function linearDecay(
   return (step) => (start - end) * (1 - step / totalSteps) + end;
 }
 
-/** Options of {@linkcode clampedLinear}. */
-export interface ClampedLinearOptions {
-  /** Step from which the final value holds, above 0. */
-  readonly numSteps: number;
-  /** Value at the end. */
-  readonly final: number;
-  /**
-   * Value at step 0.
-   *
-   * @default 1
-   */
-  readonly initial?: number;
-}
-
 /**
- * Changes linearly from one value to another and then stays there.
+ * Changes linearly from the initial to the final value, then stays there.
  *
  * Source: baselines/common/schedules.py, `LinearSchedule`.
  *
- * @param options Both values and the number of steps.
+ * @param options Initial and final value, number of steps.
  * @returns The schedule by steps.
  * @throws {RangeError} If the number of steps is not above 0.
  * @example
@@ -184,7 +170,18 @@ export interface ClampedLinearOptions {
  * assertEquals([0, 50, 100, 1000].map(exploration), [1, 0.75, 0.5, 0.5]);
  * ```
  */
-export function clampedLinear(options: ClampedLinearOptions): StepSchedule {
+export function clampedLinear(options: {
+  /** Steps until the final value is reached, above 0. */
+  readonly numSteps: number;
+  /** Final value. */
+  readonly final: number;
+  /**
+   * Initial value.
+   *
+   * @default 1
+   */
+  readonly initial?: number;
+}): StepSchedule {
   const { numSteps, final, initial = 1 } = options;
   if (!(numSteps > 0)) {
     throw new RangeError(
@@ -195,11 +192,11 @@ export function clampedLinear(options: ClampedLinearOptions): StepSchedule {
 }
 
 /**
- * Falls from 1 to 0 along half a cosine: slowly, fast, slowly. It is clamped outside
- * 0 to 1, where the cosine would rise again.
+ * Falls from 1 to 0 along half a cosine; clamped to progress 0 to 1, so that it never
+ * rises again.
  *
- * Source: Loshchilov and Hutter 2017 (https://arxiv.org/abs/1608.03983),
- * equation 5, without restarts.
+ * Source: Loshchilov and Hutter 2017 (https://arxiv.org/abs/1608.03983), equation 5,
+ * without restarts.
  *
  * @param progress Fraction of the whole.
  * @returns `(1 + cos(pi progress)) / 2`
@@ -218,7 +215,7 @@ export function cosine(progress: number): number {
 }
 
 /**
- * Falls exponentially, from 1 to a hundredth.
+ * Falls exponentially from 1 to 0.01.
  *
  * @param progress Fraction of the whole.
  * @returns `0.01 ** progress`
@@ -235,10 +232,10 @@ export function exponential(progress: number): number {
 }
 
 /**
- * Multiplies a schedule by a number.
+ * Multiplies a schedule by a constant.
  *
  * @param schedule The schedule.
- * @param factor The number.
+ * @param factor The constant.
  * @returns The scaled schedule.
  * @example
  * ```ts
@@ -252,29 +249,18 @@ export function scale(schedule: Schedule, factor: number): Schedule {
   return (progress) => factor * schedule(progress);
 }
 
-/** Options of {@linkcode piecewise}. */
-export interface PiecewiseOptions {
-  /**
-   * Value before the first point and from the last point on; without it, such a step
-   * is an error.
-   *
-   * @default undefined
-   */
-  readonly outside?: number;
-}
-
 /**
- * Interpolates linearly between points. Two points at one step are a jump: the
- * later one's value holds at that step. The last point's step lies outside
- * already, as in the original.
+ * Interpolates linearly between points. Two points at the same step are a jump: the
+ * second one's value holds there. The last point's step is already outside, as in the
+ * original.
  *
  * Source: baselines/common/schedules.py, `PiecewiseSchedule`.
  *
- * @param points Steps and values `[step, value]`, by steps that never fall.
+ * @param points Pairs `[step, value]` in order of their steps.
  * @param options Value outside the points.
  * @returns The schedule by steps.
- * @throws {RangeError} If a step is below the one before, or, when it is called,
- * if a step lies outside and no value was given for that.
+ * @throws {RangeError} If the steps are not in order; when called, if the step is
+ * outside the points and `outside` is missing.
  * @example
  * ```ts
  * import { piecewise } from "@bellman/schedulers";
@@ -291,7 +277,15 @@ export interface PiecewiseOptions {
  */
 export function piecewise(
   points: readonly (readonly [step: number, value: number])[],
-  options: PiecewiseOptions = {},
+  options: {
+    /**
+     * Value before the first point and from the last point on; without it such steps
+     * throw.
+     *
+     * @default undefined
+     */
+    readonly outside?: number;
+  } = {},
 ): StepSchedule {
   for (let i = 1; i < points.length; i++) {
     if (points[i][0] >= points[i - 1][0]) continue;
@@ -316,28 +310,12 @@ export function piecewise(
   };
 }
 
-/** Options of {@linkcode warmup}. */
-export interface WarmupOptions {
-  /**
-   * Fraction of the whole that the warmup takes, above 0 and below 1.
-   *
-   * @default 0.05
-   */
-  readonly fraction?: number;
-  /**
-   * Multiplier at progress 0.
-   *
-   * @default 0
-   */
-  readonly start?: number;
-}
-
 /**
- * Rises linearly to the first value of a schedule, which then takes the rest.
+ * Rises linearly to the first value of a schedule, then follows it over the rest.
  *
- * @param schedule Schedule that follows; it sees progress 0 to 1.
- * @param options Length and start of the rise.
- * @returns The schedule with a rise before it.
+ * @param schedule Schedule after the warmup; it sees progress 0 to 1.
+ * @param options Length and start of the warmup.
+ * @returns The schedule with its warmup.
  * @throws {RangeError} If the fraction lies outside its range.
  * @example
  * ```ts
@@ -350,7 +328,20 @@ export interface WarmupOptions {
  */
 export function warmup(
   schedule: Schedule,
-  options: WarmupOptions = {},
+  options: {
+    /**
+     * Length of the warmup, as a fraction of the run, above 0 and below 1.
+     *
+     * @default 0.05
+     */
+    readonly fraction?: number;
+    /**
+     * Multiplier at progress 0.
+     *
+     * @default 0
+     */
+    readonly start?: number;
+  } = {},
 ): Schedule {
   const { fraction = 0.05, start = 0 } = options;
   if (!(fraction > 0 && fraction < 1)) {
@@ -366,7 +357,7 @@ export function warmup(
   };
 }
 
-/** Names that {@linkcode schedule} knows. */
+/** Name of a schedule, for {@linkcode schedule}. */
 export type ScheduleName =
   | "constant"
   | "linear"
@@ -386,13 +377,13 @@ const SCHEDULES: Readonly<Record<ScheduleName, Schedule>> = {
   exponential,
 };
 
-/** List of the names that {@linkcode schedule} knows. */
+/** Names of all schedules. */
 export const scheduleNames: readonly ScheduleName[] = Object.keys(
   SCHEDULES,
 ) as ScheduleName[];
 
 /**
- * Finds a schedule by the name that configurations give it.
+ * Returns a schedule by its name in configurations.
  *
  * @param name Name of the schedule.
  * @returns The schedule.
@@ -419,16 +410,6 @@ export function schedule(name: ScheduleName): Schedule {
   );
 }
 
-/** Options of {@linkcode Scheduler}. */
-export interface SchedulerOptions {
-  /** Value that the multipliers are applied to, such as a learning rate. */
-  readonly value: number;
-  /** Planned number of values: progress 1 is reached after them. */
-  readonly numValues: number;
-  /** Multiplier by progress. */
-  readonly schedule: Schedule;
-}
-
 /** Saved state of a {@linkcode Scheduler}. */
 export type SchedulerState = {
   /** Values returned so far. */
@@ -436,7 +417,7 @@ export type SchedulerState = {
 };
 
 /**
- * Value that changes each time it is read.
+ * Value that follows a schedule: each read returns the next one.
  *
  * Source: baselines/a2c/utils.py, `Scheduler`.
  *
@@ -466,7 +447,14 @@ export class Scheduler {
    * @param options First value, number of values, schedule.
    * @throws {RangeError} If the number of values is not above 0.
    */
-  constructor(options: SchedulerOptions) {
+  constructor(options: {
+    /** Initial value, such as a learning rate, which the multipliers scale. */
+    readonly value: number;
+    /** Planned number of values, after which progress is 1. */
+    readonly numValues: number;
+    /** Multiplier by progress. */
+    readonly schedule: Schedule;
+  }) {
     const { value, numValues, schedule } = options;
     if (!(numValues > 0)) {
       throw new RangeError(
@@ -478,13 +466,13 @@ export class Scheduler {
     this.#schedule = schedule;
   }
 
-  /** Values returned so far. */
+  /** Number of values returned so far. */
   get steps(): number {
     return this.#steps;
   }
 
   /**
-   * Returns the current value; the next call returns the next one.
+   * Returns the current value and advances the schedule.
    *
    * @returns The value.
    */
@@ -493,7 +481,7 @@ export class Scheduler {
   }
 
   /**
-   * Returns the value at a step; the count stays as it is.
+   * Returns the value after a number of steps, without advancing the schedule.
    *
    * @param steps Number of values before it.
    * @returns The value.
@@ -505,7 +493,7 @@ export class Scheduler {
   /**
    * Saves the number of values returned so far.
    *
-   * @returns Plain data, owned by the caller.
+   * @returns Plain data.
    */
   save(): SchedulerState {
     return { steps: this.#steps };
@@ -528,19 +516,10 @@ export class Scheduler {
   }
 }
 
-/** Options of {@linkcode scheduledOverRun}. */
-export interface ScheduledOverRunOptions {
-  /** Name of the schedule. */
-  readonly schedule: ScheduleName;
-  /** Environment steps of the whole run. */
-  readonly totalTimesteps: number;
-}
-
 /**
- * Makes a value, such as a learning rate, that follows a schedule over the steps of
- * a run.
+ * Makes a value, such as a learning rate, follow a schedule over the steps of a run.
  *
- * @param value The value that the schedule's multipliers are applied to.
+ * @param value Initial value.
  * @param options Schedule and length of the run.
  * @returns The value as a function of the steps so far.
  * @throws {RangeError} If there is no such schedule, or the run has no steps.
@@ -556,7 +535,12 @@ export interface ScheduledOverRunOptions {
  */
 export function scheduledOverRun(
   value: number,
-  { schedule: name, totalTimesteps }: ScheduledOverRunOptions,
+  { schedule: name, totalTimesteps }: {
+    /** Name of the schedule. */
+    readonly schedule: ScheduleName;
+    /** Environment steps of the run. */
+    readonly totalTimesteps: number;
+  },
 ): (steps: number) => number {
   const scheduler = new Scheduler({
     value,

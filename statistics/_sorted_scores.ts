@@ -1,11 +1,11 @@
 /**
- * Scores in their order. A resample of them is counted, not sorted: how often
- * it has each score.
+ * Scores in sorted order. A resample is represented by the count of each score, so that
+ * it need not be sorted.
  */
 export class SortedScores {
-  /** The scores in ascending order, each once. */
+  /** Distinct scores in ascending order. */
   readonly values: Float64Array;
-  /** How often the last resample has each of the values. */
+  /** Count of each value in the last resample. */
   readonly counts: Uint32Array;
   readonly #ranks: Uint32Array;
 
@@ -16,7 +16,7 @@ export class SortedScores {
     this.#ranks = Uint32Array.from(scores, (it) => ranks.get(it)!);
   }
 
-  /** Counts the scores at the positions of a resample. */
+  /** Counts the scores at the indices of a resample. */
   count(picked: Uint32Array): void {
     const { counts } = this, ranks = this.#ranks;
     counts.fill(0);

@@ -1,6 +1,6 @@
 import { flatScores, type ScoreMatrix, type Scores } from "./scores.ts";
 
-/** A number that sums up scores of runs (rows) on tasks (columns). */
+/** Aggregate of the scores of runs (rows) on tasks (columns). */
 export type Statistic = (scores: ScoreMatrix) => number;
 
 /**
@@ -41,8 +41,8 @@ export function median(scores: ScoreMatrix): number {
 }
 
 /**
- * Computes the interquartile mean: the mean of the middle half of all scores,
- * whatever their tasks, without `floor(n / 4)` of the `n` scores at each end.
+ * Computes the interquartile mean (IQM): the mean of the middle half of all scores over
+ * runs and tasks, without the lowest and highest `floor(n / 4)` of `n` scores.
  *
  * @param scores Scores, `[runs][tasks]`.
  * @returns The mean.
@@ -65,7 +65,7 @@ export function interquartileMean(scores: ScoreMatrix): number {
 /** Options of {@linkcode optimalityGap}. */
 export interface OptimalityGapOptions {
   /**
-   * Score that is good enough.
+   * Target score.
    *
    * @default 1
    */
@@ -73,8 +73,8 @@ export interface OptimalityGapOptions {
 }
 
 /**
- * Computes the optimality gap, `target - mean(min(score, target))`: what scores
- * lack of the target on average, where more than the target gains nothing.
+ * Computes the optimality gap, `target - mean(min(score, target))`: the mean shortfall
+ * from the target, where scores above it count as the target.
  *
  * @param scores Normalized scores, `[runs][tasks]`.
  * @param options Target: see {@linkcode OptimalityGapOptions}.
@@ -124,7 +124,7 @@ function gapOf({ data }: Scores, target: number): number {
   return target - sum / data.length;
 }
 
-/** Statistics of scores that are known to be finite, for each resample. */
+/** Statistics without checks that scores are finite, for resamples. */
 export const UNCHECKED: ReadonlyMap<Statistic, (scores: Scores) => number> =
   new Map<Statistic, (scores: Scores) => number>([
     [mean, meanOf],

@@ -8,16 +8,14 @@ import {
 import { flatScores, type ScoreMatrix } from "./scores.ts";
 
 /**
- * Estimates a statistic with a stratified bootstrap interval: each task draws
- * as many of its scores as it has runs, with replacement.
+ * Estimates a statistic with a stratified bootstrap confidence interval: for each task,
+ * as many scores as it has runs are drawn with replacement.
  *
  * @param scores Scores, `[runs][tasks]`.
- * @param statistic Statistic, such as {@linkcode interquartileMean}, or a
- * function of your own, which gets the rows of a resample and must not keep
- * them.
- * @param options Random numbers and the interval: see
- * {@linkcode BootstrapOptions}.
- * @returns The statistic of the scores with its interval.
+ * @param statistic Statistic, such as {@linkcode interquartileMean}, or your own
+ * function, which gets the rows of a resample and must not keep them.
+ * @param options Random numbers and interval: see {@linkcode BootstrapOptions}.
+ * @returns The statistic with its confidence interval.
  * @throws {RangeError} If there are no scores, runs have unequal numbers of
  * tasks, a score or statistic is not finite, or an option is out of its range.
  * @example

@@ -9,8 +9,7 @@ import { flatScores, type ScoreMatrix } from "./scores.ts";
 /** Options of {@linkcode performanceProfile}. */
 export interface ProfileOptions extends BootstrapOptions {
   /**
-   * What is counted: the scores of all runs, or the tasks' means over their
-   * runs.
+   * Scores to count: those of all runs, or the tasks' means over their runs.
    *
    * @default "scores"
    */
@@ -18,15 +17,14 @@ export interface ProfileOptions extends BootstrapOptions {
 }
 
 /**
- * Estimates a performance profile: the share of scores, or of the tasks'
- * means, strictly above each of some thresholds.
+ * Estimates a performance profile: the fraction of scores, or of the tasks' means,
+ * strictly above each threshold.
  *
  * @param scores Scores, `[runs][tasks]`.
- * @param thresholds Scores to compare with, in any order.
- * @param options What is counted, random numbers and intervals: see
+ * @param thresholds Thresholds, in any order.
+ * @param options Scores to count, random numbers and intervals: see
  * {@linkcode ProfileOptions}.
- * @returns Shares between 0 and 1, one for each threshold, with pointwise
- * intervals.
+ * @returns Fractions, one for each threshold, with pointwise confidence intervals.
  * @throws {RangeError} If there are no scores, runs have unequal numbers of
  * tasks, a score or threshold is not finite, or an option is out of its range.
  * @example
@@ -76,12 +74,13 @@ export function performanceProfile(
 }
 
 /**
- * Estimates sample efficiency: the interquartile mean at each point of learning
+ * Estimates sample efficiency: the interquartile mean at each point of the learning
  * curves. A resample draws whole curves, the same for all points.
  *
  * @param curves Scores along the curves, `[runs][tasks][points]`.
  * @param options Random numbers and intervals: see {@linkcode BootstrapOptions}.
- * @returns Interquartile means, one for each point, with pointwise intervals.
+ * @returns Interquartile means, one for each point, with pointwise confidence
+ * intervals.
  * @throws {RangeError} If there are no scores, runs have unequal numbers of
  * tasks or curves of points, a score is not finite, or an option is out of its
  * range.

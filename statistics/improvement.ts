@@ -6,15 +6,14 @@ import {
 import { flatScores, type ScoreMatrix } from "./scores.ts";
 
 /**
- * Estimates the probability that a run of X has a higher score than one of Y:
- * over all pairs of runs, where equal scores count one half (Mann and Whitney
- * 1947), as a mean over the tasks. Resamples draw from X and Y apart.
+ * Estimates the probability of improvement: that a run of X scores higher than a run of
+ * Y, over all pairs of runs, with ties counted one half (Mann and Whitney 1947),
+ * averaged over tasks. Resamples of X and Y are independent.
  *
  * @param x Scores of X, `[runs][tasks]`.
- * @param y Scores of Y on the same tasks, of as many runs or not.
- * @param options Random numbers and the interval: see
- * {@linkcode BootstrapOptions}.
- * @returns The probability with its interval.
+ * @param y Scores of Y on the same tasks; the number of runs may differ.
+ * @param options Random numbers and interval: see {@linkcode BootstrapOptions}.
+ * @returns The probability with its confidence interval.
  * @throws {RangeError} If there are no scores, runs have unequal numbers of
  * tasks, a score is not finite, or an option is out of its range.
  * @example

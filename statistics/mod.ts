@@ -1,9 +1,8 @@
 /**
- * Statistics of scores over several runs and tasks, after "Deep Reinforcement
- * Learning at the Edge of the Statistical Precipice" (Agarwal et al. 2021):
- * aggregates with stratified bootstrap intervals, performance profiles,
- * probabilities of improvement and sample efficiency. They give the numbers of
- * the authors' rliable.
+ * Statistics of scores over several runs and tasks, after "Deep Reinforcement Learning
+ * at the Edge of the Statistical Precipice" (Agarwal et al. 2021): aggregates with
+ * stratified bootstrap confidence intervals, performance profiles, probabilities of
+ * improvement and sample efficiency. Results are those of the authors' library rliable.
  *
  * @example
  * ```ts

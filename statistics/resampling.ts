@@ -3,30 +3,30 @@ import { checkFinite, checkLevel } from "./scores.ts";
 
 /** Options of a stratified bootstrap. */
 export interface BootstrapOptions {
-  /** Seeded random numbers, or resamples that were drawn elsewhere. */
+  /** Random stream, or given resamples. */
   random: Pick<RandomSource, "uniform"> | readonly Resample[];
   /**
-   * Number of resamples that are drawn.
+   * Number of resamples.
    *
    * @default 50_000
    */
   resamples?: number;
   /**
-   * Share of samples whose interval holds the true value, between 0 and 1.
+   * Confidence level, between 0 and 1.
    *
    * @default 0.95
    */
   level?: number;
   /**
-   * Ends of an interval: percentiles of the resamples, or these mirrored at
-   * the value (`basic`).
+   * Bootstrap method: percentiles of the resamples, or these mirrored at the estimate
+   * (`basic`).
    *
    * @default "percentile"
    */
   method?: "percentile" | "basic";
   /**
-   * What is drawn: runs, for each task anew, or tasks as well, which tells of
-   * other tasks of the kind.
+   * Units to resample: runs, separately for each task, or tasks as well, which
+   * generalizes to other tasks of the kind.
    *
    * @default "runs"
    */
@@ -36,35 +36,35 @@ export interface BootstrapOptions {
 /** Indices of one resample. */
 export interface Resample {
   /**
-   * The run that each score is taken from, `[runs, tasks]` row by row; of two
-   * matrices those of the first, then those of the second.
+   * Run index of each score, `[runs, tasks]` row by row; for two matrices those of the
+   * first, then those of the second.
    */
   runs: ArrayLike<number>;
-  /** The task that each column is taken from, `[tasks]`; its own by default. */
+  /** Task index of each column, `[tasks]`; the column's own by default. */
   tasks?: ArrayLike<number>;
 }
 
-/** A value with its bootstrap interval. */
+/** Estimate with its bootstrap confidence interval. */
 export interface Estimate {
-  /** The value of all scores. */
+  /** Statistic of all scores. */
   value: number;
-  /** The interval; null where there is one run, as every resample equals it. */
+  /** Confidence interval; null for a single run, whose resamples are all equal. */
   interval: [low: number, high: number] | null;
-  /** True for fewer than 5 runs, of which intervals are too narrow. */
+  /** True for fewer than 5 runs, whose intervals are too narrow. */
   fewRuns: boolean;
 }
 
-/** Values along a curve with their bootstrap intervals. */
+/** Estimates along a curve with their bootstrap confidence intervals. */
 export interface CurveEstimate {
-  /** The values of all scores, one for each point. */
+  /** Statistic of all scores at each point. */
   values: Float64Array;
-  /** An interval for each point; null where there is one run. */
+  /** Confidence interval of each point; null for a single run. */
   intervals: [low: number, high: number][] | null;
-  /** True for fewer than 5 runs, of which intervals are too narrow. */
+  /** True for fewer than 5 runs, whose intervals are too narrow. */
   fewRuns: boolean;
 }
 
-/** Matrices on the same tasks, whose runs are drawn apart. */
+/** Score matrices on the same tasks, whose runs are resampled independently. */
 export interface Shape {
   /** Number of runs of each matrix. */
   runs: readonly number[];
@@ -74,13 +74,13 @@ export interface Shape {
 /** Fills `indices` with whole numbers, each below its bound. */
 type Draw = (indices: Uint32Array, bounds: Uint32Array) => void;
 
-/** Number of runs from which intervals are about as wide as they say. */
+/** Number of runs from which intervals have about their nominal coverage. */
 const ENOUGH_RUNS = 5;
 
 /**
- * Draws by 32 random bits each, which favor no index by more than 2^-32: of the
- * small fast counting generator (Doty-Humphrey 2010), inline as it is called
- * millions of times.
+ * Makes a fast random index generator: small fast counting (Doty-Humphrey 2010), 32
+ * bits for each index, with a bias below 2^-32; inlined since it is called millions of
+ * times.
  */
 function drawUniform(random: Pick<RandomSource, "uniform">): Draw {
   const word = () => Math.floor(random.uniform() * 2 ** 32) | 0;
@@ -99,20 +99,20 @@ function drawUniform(random: Pick<RandomSource, "uniform">): Draw {
   };
 }
 
-/** Takes indices that were drawn elsewhere. */
-function drawGiven(given: ArrayLike<number>): Draw {
+/** Makes a generator of given indices. */
+function drawGiven(positions: ArrayLike<number>): Draw {
   return (indices, bounds) => {
-    if (given.length !== indices.length) {
+    if (positions.length !== indices.length) {
       throw new RangeError(
-        `Cannot resample by ${given.length} indices: expected ${indices.length}`,
+        `Cannot resample by ${positions.length} indices: expected ${indices.length}`,
       );
     }
     for (let i = 0; i < indices.length; i++) {
-      indices[i] = given[i];
-      if (indices[i] === given[i] && given[i] < bounds[i]) continue;
+      indices[i] = positions[i];
+      if (indices[i] === positions[i] && positions[i] < bounds[i]) continue;
       throw new RangeError(
         `Cannot resample by the index ${
-          given[i]
+          positions[i]
         }: expected a whole number below ${bounds[i]}`,
       );
     }
@@ -120,8 +120,8 @@ function drawGiven(given: ArrayLike<number>): Draw {
 }
 
 /**
- * Yields the positions that the scores of each resample are taken from, in the
- * matrices one below the other.
+ * Yields the flat score indices of each resample, where matrices are stacked one below
+ * the other.
  */
 function* resample(
   { runs, tasks }: Shape,
@@ -161,13 +161,13 @@ function quantileOf(sorted: Float64Array, quantile: number): number {
     : high - (high - low) * (1 - part);
 }
 
-/** Computes the interval of a value by those of its resamples, which it sorts. */
+/** Computes a confidence interval from resampled values, which it sorts. */
 function intervalOf(
   value: number,
   resampled: Float64Array,
   { level = 0.95, method = "percentile" }: BootstrapOptions,
 ): [low: number, high: number] {
-  // Numbers that are none come last.
+  // NaN is sorted last.
   const sorted = resampled.sort();
   for (const it of [value, sorted[0], sorted[sorted.length - 1]]) {
     checkFinite(it, "a statistic of a resample");
@@ -179,7 +179,7 @@ function intervalOf(
     : [2 * value - high, 2 * value - low];
 }
 
-/** Computes values, and their intervals over resamples. */
+/** Computes values and their confidence intervals over resamples. */
 export function estimateCurve(
   shape: Shape & { points: number },
   compute: (picked: Uint32Array, values: Float64Array) => void,
@@ -216,7 +216,7 @@ export function estimateCurve(
   };
 }
 
-/** Computes a value, and its interval over resamples. */
+/** Computes a value and its confidence interval over resamples. */
 export function estimate(
   shape: Shape,
   compute: (picked: Uint32Array) => number,

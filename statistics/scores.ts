@@ -12,8 +12,8 @@ export interface Scores {
 /**
  * Copies scores into one array.
  *
- * @throws {RangeError} If there are none, a run has other tasks than the first,
- * or a score is not finite.
+ * @throws {RangeError} If there are none, runs have unequal numbers of tasks, or a
+ * score is not finite.
  */
 export function flatScores(rows: ScoreMatrix): Scores {
   const runs = rows.length, tasks = rows[0]?.length ?? 0;

@@ -2,35 +2,38 @@ import type { Estimate } from "./resampling.ts";
 import { flatScores } from "./scores.ts";
 import { drawable } from "./ticks.ts";
 
-/** Centre of the values of several runs: their mean, or their interquartile mean. */
+/** Aggregate over runs: mean, or interquartile mean. */
 export type SeedCenter = "mean" | "iqm";
 
 /** Options of {@linkcode seedInterval}. */
 export interface SeedIntervalOptions {
   /**
-   * Centre of the values.
+   * Aggregate.
    *
    * @default "mean"
    */
   center?: SeedCenter;
 }
 
-/** Runs up to which all resamples are enumerated, and resamples of more. */
+/** Largest number of runs whose resamples are enumerated, and number of resamples for more. */
 const EXACT_RUNS = 6, RESAMPLES = 2000;
-/** Ends of a 95 % interval, and runs from which it is about as wide as it says. */
+/**
+ * Quantiles of a 95 % interval, and number of runs from which it has about its nominal
+ * coverage.
+ */
 const ENDS = [0.025, 0.975], ENOUGH_RUNS = 5;
 
 /** Resamples of sorted values. */
 interface Draws {
-  /** How often each value is drawn, of one resample after the other. */
+  /** Counts of each value, one resample after the other. */
   counts: Uint16Array[];
-  /** Probabilities, where they are not all the same. */
+  /** Probability of each resample, if not uniform. */
   weights?: number[];
 }
 
 const drawsOfCount = new Map<number, Draws>();
 
-/** Lists the resamples of some values, which are always the same ones. */
+/** Lists the resamples of some values, deterministically. */
 function drawsOf(count: number): Draws {
   let draws = drawsOfCount.get(count);
   if (draws === undefined) {
@@ -43,7 +46,7 @@ function drawsOf(count: number): Draws {
 function allDraws(count: number): Draws {
   const counts: Uint16Array[] = [], weights: number[] = [];
   const chosen = new Uint16Array(count);
-  /** Chooses how often the values from a place on are drawn, of `left` draws. */
+  /** Chooses the counts of the values from an index on, for `left` more draws. */
   const choose = (place: number, left: number, weight: number) => {
     if (place === count - 1) {
       chosen[place] = left;
@@ -51,7 +54,7 @@ function allDraws(count: number): Draws {
       weights.push(weight / count ** count);
       return;
     }
-    // The number of ways to have this value `times` times among those left.
+    // Number of ways to draw this value `times` times among those left.
     let ways = 1;
     for (let times = 0; times <= left; times++) {
       chosen[place] = times;
@@ -64,7 +67,7 @@ function allDraws(count: number): Draws {
 }
 
 function someDraws(count: number): Draws {
-  // Weyl's sequence through a mixer (Steele 2014): always the same numbers.
+  // Weyl sequence through a mixing function (Steele 2014): deterministic.
   let state = 0;
   const draw = () => {
     state = state + 0x9e3779b9 | 0;
@@ -80,7 +83,7 @@ function someDraws(count: number): Draws {
   return { counts };
 }
 
-/** Computes the centre of a resample of sorted values. */
+/** Computes the aggregate of a resample of sorted values. */
 function centerOf(
   sorted: Float64Array,
   counts: Uint16Array,
@@ -92,15 +95,15 @@ function centerOf(
   for (let i = 0; i < n && seen < end; i++) {
     const next = seen + counts[i];
     const inside = Math.min(next, end) - Math.max(seen, cut);
-    // Divided first, so that no sum is too large.
+    // Divides first, so that no sum overflows.
     if (inside > 0) value += sorted[i] * (inside / (end - cut));
     seen = next;
   }
-  // Rounding must not lead out of the values.
+  // Rounding must not leave the range of the values.
   return Math.min(sorted[n - 1], Math.max(sorted[0], value));
 }
 
-/** Reads the least values below which the resamples have given shares. */
+/** Reads the quantiles of an interval from resampled values. */
 function endsOf(values: Float64Array, weights?: number[]): [number, number] {
   if (weights === undefined) {
     values.sort();
@@ -121,14 +124,14 @@ function endsOf(values: Float64Array, weights?: number[]): [number, number] {
 }
 
 /**
- * Computes the centre of the results of several runs (seeds) with its interval: the
- * 95 % percentile bootstrap interval over runs. Of up to 6 runs all resamples are
- * counted, of more always the same 2,000 are drawn, so that the same values have the
- * same interval everywhere. It never leaves the range of the values.
+ * Aggregates the results of several runs (seeds) with a 95 % percentile bootstrap
+ * confidence interval over runs. For up to 6 runs all resamples are enumerated; for
+ * more, the same 2,000 are drawn each time, so that equal values have equal intervals
+ * everywhere. The interval never leaves the range of the values.
  *
  * @param values Result of each run, at least one.
- * @param options Centre: see {@linkcode SeedIntervalOptions}.
- * @returns The centre with its interval, which one run has none of.
+ * @param options Aggregate: see {@linkcode SeedIntervalOptions}.
+ * @returns The aggregate with its interval, which is null for one run.
  * @throws {RangeError} If there are no values, or one is not finite.
  * @example
  * ```ts
@@ -163,33 +166,33 @@ function estimateOf(data: Float64Array, center: SeedCenter): Estimate {
   return { value, interval: endsOf(resampled, weights), fewRuns };
 }
 
-/** Curve of a run. Points that are not finite are left out. */
+/** Learning curve of a run. Points that are not finite are ignored. */
 export interface SeedCurve {
-  /** Places, in rising order. */
+  /** X coordinates, ascending. */
   readonly x: readonly number[];
-  /** Heights. */
+  /** Y coordinates. */
   readonly y: readonly number[];
 }
 
-/** Centre of several curves with its band. */
+/** Aggregate of several curves with its confidence band. */
 export interface SeedBand {
-  /** Places. */
+  /** X coordinates. */
   x: number[];
-  /** Centres. */
+  /** Aggregates. */
   y: number[];
-  /** Lower edges; those of a place that one run reaches are its height. */
+  /** Lower bounds; equal to `y` where only one run reaches. */
   low: number[];
-  /** Upper edges. */
+  /** Upper bounds. */
   high: number[];
-  /** True where fewer than 5 runs reach a place: its interval is too narrow. */
+  /** True if fewer than 5 runs reach a point: its interval is too narrow. */
   fewRuns: boolean;
 }
 
 /** Options of {@linkcode seedBand}. */
 export interface SeedBandOptions extends SeedIntervalOptions {
   /**
-   * Most places of the band: those of all runs where these are no more, otherwise
-   * places at equal distances.
+   * Largest number of points: the points of all runs if there are no more, else equally
+   * spaced ones.
    *
    * @default 300
    */
@@ -197,13 +200,13 @@ export interface SeedBandOptions extends SeedIntervalOptions {
 }
 
 /**
- * Sums up the curves of several runs (seeds): at each place their centre with the
- * interval of {@linkcode seedInterval}. Curves are read between their points by
- * straight lines, and count from their first to their last point.
+ * Aggregates the curves of several runs (seeds): at each point their aggregate with the
+ * interval of {@linkcode seedInterval}. Curves are interpolated linearly, and are not
+ * extrapolated.
  *
  * @param curves Curve of each run.
- * @param options Centre and places: see {@linkcode SeedBandOptions}.
- * @returns The band; without places where no curve has a point.
+ * @param options Aggregate and number of points: see {@linkcode SeedBandOptions}.
+ * @returns The band; empty if no curve has a point.
  * @example
  * ```ts
  * import { seedBand } from "@bellman/statistics";
@@ -222,12 +225,12 @@ export function seedBand(
   { center = "mean", places = 300 }: SeedBandOptions = {},
 ): SeedBand {
   const lines = curves.map(finiteCurve).filter(({ x }) => x.length > 0);
-  const all = commonPlaces(lines, places);
-  const heights = lines.map((line) => heightsAt(line, all));
+  const xs = commonPlaces(lines, places);
+  const heights = lines.map((line) => heightsAt(line, xs));
   const band: SeedBand = { x: [], y: [], low: [], high: [], fewRuns: false };
-  all.forEach((at, i) => {
+  xs.forEach((at, i) => {
     const there = heights.map((it) => it[i]).filter((it) => it === it);
-    // Between two runs that follow each other there may be none.
+    // No curve may reach a gap between two runs.
     if (there.length === 0) return;
     const { value, interval, fewRuns } = estimateOf(
       Float64Array.from(there),
@@ -242,7 +245,7 @@ export function seedBand(
   return band;
 }
 
-/** Keeps the points that can be drawn, and whose places rise. */
+/** Keeps finite points with ascending x. */
 function finiteCurve({ x, y }: SeedCurve): { x: number[]; y: number[] } {
   const line: { x: number[]; y: number[] } = { x: [], y: [] };
   let last = -Infinity;
@@ -255,11 +258,12 @@ function finiteCurve({ x, y }: SeedCurve): { x: number[]; y: number[] } {
 }
 
 /**
- * Lists the places of several curves, or some at equal distances where there are more.
+ * Lists the x coordinates of several curves, or equally spaced ones if there are too
+ * many.
  *
- * @param curves Curves with finite, rising places.
- * @param most Most places.
- * @returns Rising places.
+ * @param curves Curves with finite, ascending points.
+ * @param most Largest number of points.
+ * @returns Ascending x coordinates.
  * @example
  * ```ts
  * import { commonPlaces } from "@bellman/statistics";
@@ -274,11 +278,11 @@ export function commonPlaces(
   curves: readonly SeedCurve[],
   most: number,
 ): number[] {
-  const found = new Set<number>();
-  for (const { x } of curves) for (const at of x) found.add(at);
-  const all = Float64Array.from(found).sort();
-  if (all.length <= most) return [...all];
-  const [from, to] = [all[0], all[all.length - 1]];
+  const distinct = new Set<number>();
+  for (const { x } of curves) for (const at of x) distinct.add(at);
+  const sorted = Float64Array.from(distinct).sort();
+  if (sorted.length <= most) return [...sorted];
+  const [from, to] = [sorted[0], sorted[sorted.length - 1]];
   return Array.from({ length: most }, (_, i) => {
     const part = i / Math.max(1, most - 1);
     return from * (1 - part) + to * part;
@@ -286,12 +290,11 @@ export function commonPlaces(
 }
 
 /**
- * Reads the heights of a curve at rising places, between its points by straight
- * lines.
+ * Interpolates a curve linearly at ascending x coordinates.
  *
  * @param curve The curve, with finite points.
- * @param places Rising places.
- * @returns The heights; NaN beyond the ends of the curve.
+ * @param places Ascending x coordinates.
+ * @returns Y coordinates; NaN outside the curve.
  * @example
  * ```ts
  * import { heightsAt } from "@bellman/statistics";

@@ -1,32 +1,22 @@
 import jstat from "jstat";
 import { checkLevel, flatScores } from "./scores.ts";
 
-/** Options of {@linkcode studentInterval}. */
-export interface StudentOptions {
-  /**
-   * Share of samples whose interval holds the mean, between 0 and 1.
-   *
-   * @default 0.95
-   */
-  level?: number;
-}
-
-/** Mean of a normal sample with its interval. */
+/** Mean with its confidence interval. */
 export interface StudentInterval {
-  /** Mean of the values. */
+  /** Sample mean. */
   mean: number;
-  /** Standard deviation of the sample (`n - 1`); null for a single value. */
+  /** Sample standard deviation (`n - 1`); null for a single value. */
   deviation: number | null;
-  /** Interval of the mean; null for a single value. */
+  /** Confidence interval; null for a single value. */
   interval: [low: number, high: number] | null;
 }
 
 /**
- * Computes a mean with Student's t interval, which is exact where the values
- * are normally distributed.
+ * Computes a mean with Student's t confidence interval, which is exact for normally
+ * distributed values.
  *
  * @param values Values, at least one.
- * @param options Level: see {@linkcode StudentOptions}.
+ * @param options Level.
  * @returns Mean, sample standard deviation and interval.
  * @throws {RangeError} If there are no values, one is not finite, or the level
  * is not between 0 and 1.
@@ -42,7 +32,14 @@ export interface StudentInterval {
  */
 export function studentInterval(
   values: ArrayLike<number>,
-  { level = 0.95 }: StudentOptions = {},
+  { level = 0.95 }: {
+    /**
+     * Confidence level, between 0 and 1.
+     *
+     * @default 0.95
+     */
+    level?: number;
+  } = {},
 ): StudentInterval {
   checkLevel(level);
   const { data } = flatScores(Array.from(values, (it) => [it]));

@@ -1,11 +1,11 @@
-/** Largest number that charts draw as it is: sums and places in pixels stay finite. */
+/** Largest number that charts draw, so that sums and pixel positions stay finite. */
 const MOST = 1e300;
 
 /**
- * Moves a number into what charts can draw: those beyond 1e300 become that.
+ * Limits a number to what charts can draw, ±1e300.
  *
  * @param value Any number.
- * @returns The nearest that can be drawn; NaN stays.
+ * @returns The limited number; NaN stays.
  *
  * @example
  * ```ts
@@ -20,12 +20,12 @@ export function drawable(value: number): number {
 }
 
 /**
- * Makes the range of an axis around numbers. Those that differ by rounding alone,
- * as means of equal numbers do, are one line in the middle.
+ * Makes the range of an axis around numbers. If they differ only by rounding, as means
+ * of equal numbers do, they are centered.
  *
  * @param low The lowest number.
  * @param high The highest one.
- * @param part Room below and above, as a part of what is between them; 0 by default.
+ * @param part Margin on both sides, as a fraction of the range; 0 by default.
  * @returns A range whose ends and length are finite and not 0.
  *
  * @example
@@ -52,23 +52,22 @@ export function rangeAround(
   return [middle - room, middle + room];
 }
 
-/** Numbers along an axis. */
+/** Tick marks of an axis. */
 export interface Ticks {
-  /** Round numbers within the range, rising; at least one. */
+  /** Round numbers within the range, ascending; at least one. */
   readonly ticks: number[];
-  /** The round numbers next to them, at or beyond the ends of the range. */
+  /** Next ticks at or beyond the ends of the range. */
   readonly around: readonly [number, number];
 }
 
 /**
- * Chooses round numbers along an axis: multiples of 1, 2 or 5 times a power of
- * ten. However little doubles can tell the ends apart, there are no more than are wanted
- * and two.
+ * Chooses tick marks of an axis: multiples of 1, 2 or 5 times a power of ten. Even if
+ * the ends are hardly distinct in double precision, there are at most `wanted + 2`.
  *
  * @param from Lower end.
  * @param to Upper end.
- * @param wanted Steps between the numbers, at most; 5 by default.
- * @returns The numbers; both ends where no round one lies between them.
+ * @param wanted Largest number of steps between ticks; 5 by default.
+ * @returns Tick marks; both ends if no round number is between them.
  *
  * @example
  * ```ts
@@ -90,13 +89,13 @@ export function ticksOver(from: number, to: number, wanted = 5): Ticks {
   const power = Number(`1e${Math.max(-323, Math.floor(Math.log10(rough)))}`);
   const step = power *
     ([1, 2, 5].find((it) => it * power >= 0.999 * rough) ?? 10);
-  // Without the digits that multiplying adds.
+  // Removes the digits that multiplication adds.
   const first = Math.ceil(from / step - 1e-9), slack = 1e-9 * step;
   const multiple = (i: number) => Number(((first + i) * step).toPrecision(15));
   const ticks: number[] = [];
   for (let i = 0; i <= wanted + 1; i++) {
     const tick = multiple(i);
-    // Neighbours may be the same number, or the next one beyond the end.
+    // Neighbours may be equal in double precision, or the next number beyond the end.
     const isNext = tick > (ticks.at(-1) ?? -Infinity);
     if (isNext && tick >= from - slack && tick <= to + slack) ticks.push(tick);
   }
@@ -111,21 +110,22 @@ export function ticksOver(from: number, to: number, wanted = 5): Ticks {
   };
 }
 
-/** A range above 0 for logarithms, and the numbers along it. */
+/** Logarithmic axis. */
 export interface LogAxis {
-  /** Its ends, which differ. */
+  /** Ends of the axis, which differ. */
   readonly range: [number, number];
-  /** Powers of ten where there are two of them, else round numbers. */
+  /** Powers of ten if at least two fit, else round numbers. */
   readonly ticks: number[];
 }
 
 /**
- * Makes an axis of logarithms around numbers above 0.
+ * Makes a logarithmic axis around numbers above 0.
  *
  * @param low The lowest number.
  * @param high The highest one.
- * @param wanted Steps between the numbers along it, at most; 6 by default.
- * @returns Its range, wider than numbers that differ by rounding alone, and its numbers.
+ * @param wanted Largest number of steps between ticks; 6 by default.
+ * @returns Range and tick marks; the range is widened if the numbers differ only by
+ * rounding.
  *
  * @example
  * ```ts

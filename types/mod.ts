@@ -1,11 +1,10 @@
 /**
- * The interfaces that Bellman's packages meet in. Types only: importing this
- * loads nothing.
+ * Interfaces shared by Bellman's packages. Types only: importing this loads no code.
  *
- * An environment ({@linkcode Env}) runs alone or as one of several
- * ({@linkcode VecEnv}); an {@linkcode Trainable} acts in them and learns from
- * each {@linkcode VecStep}; an {@linkcode Actor} only acts. Stateful objects return
- * their state as a {@linkcode StateTree} from `save` and restore it by `load`.
+ * An {@linkcode Env} is one environment, a {@linkcode VecEnv} several in parallel. A
+ * {@linkcode Trainable} is an agent: it acts and learns from each {@linkcode VecStep};
+ * an {@linkcode Actor} only acts. `save` returns a saved state as a
+ * {@linkcode StateTree}, `load` restores it.
  *
  * @example
  * ```ts
@@ -28,7 +27,7 @@ export type StateArray =
   | Uint8Array;
 
 /**
- * State that can be saved: plain values, typed arrays, and lists and records of
+ * Saved state, as in a checkpoint: plain values, typed arrays, and lists and records of
  * them. It shares no memory with the object that returned it.
  */
 export type StateTree =
@@ -40,7 +39,7 @@ export type StateTree =
   | StateTree[]
   | { [key: string]: StateTree };
 
-/** Seeded stream of random numbers. */
+/** Seeded random number generator. */
 export interface RandomSource {
   /** Draws from the uniform distribution on [0, 1). */
   uniform(): number;
@@ -100,7 +99,7 @@ export interface MultiBinarySpace {
   readonly n: number;
 }
 
-/** Spaces by name. */
+/** Spaces by name, as Gymnasium's `Dict`. */
 export interface DictSpace {
   /** Kind of space. */
   readonly type: "dict";
@@ -108,7 +107,7 @@ export interface DictSpace {
   readonly spaces: Readonly<Record<string, Space>>;
 }
 
-/** Spaces in order. */
+/** Spaces in order, as Gymnasium's `Tuple`. */
 export interface TupleSpace {
   /** Kind of space. */
   readonly type: "tuple";
@@ -116,7 +115,7 @@ export interface TupleSpace {
   readonly spaces: readonly Space[];
 }
 
-/** Set of possible observations or actions, as plain data, distinguished by `type`. */
+/** Set of possible observations or actions, as plain data; `type` tells which kind. */
 export type Space =
   | DiscreteSpace
   | BoxSpace
@@ -137,8 +136,8 @@ export type SpaceValue =
   | readonly SpaceValue[];
 
 /**
- * Values of a space, one for each environment: a flat row-major array
- * `[numEnvs, ...shape]`, or a record or list of batches (dict, tuple).
+ * Batch of observations or actions, one row for each environment: a flat row-major
+ * array `[numEnvs, ...shape]`, or a record or list of batches (dict, tuple).
  */
 export type Batch = BoxArray | { [key: string]: Batch } | Batch[];
 
@@ -151,8 +150,8 @@ export interface EnvSpec {
   /** Mean return from which the environment counts as solved. */
   readonly rewardThreshold?: number;
   /**
-   * True where observations may lie outside their space's bounds, as in many
-   * environments of Gymnasium.
+   * True if observations may lie outside their space's bounds, as in many environments
+   * of Gymnasium.
    *
    * @default false
    */
@@ -167,13 +166,13 @@ export interface EnvSpec {
 
 /** Result of one step. */
 export interface StepResult<O extends SpaceValue = SpaceValue> {
-  /** Observation after the step; at an end, the episode's last one. */
+  /** Observation after the step; the final observation where the episode ended. */
   readonly observation: O;
   /** Reward of the step. */
   readonly reward: number;
-  /** True where the episode reached an end state of the task. */
+  /** True if the episode reached a terminal state. */
   readonly terminated: boolean;
-  /** True where the episode was truncated, as by a time limit. */
+  /** True if the episode was cut off, as by a time limit. */
   readonly truncated: boolean;
   /** Additional data by name. */
   readonly info?: Readonly<Record<string, unknown>>;
@@ -203,14 +202,14 @@ export interface RenderOptions {
  */
 export interface GoalFunctions {
   /**
-   * Returns rewards of steps after which goals were achieved where others were desired,
-   * both `[rows, ...]`: `[rows]`.
+   * Computes rewards from achieved and desired goals, both `[rows, ...]`, one for each
+   * row `[rows]`.
    *
    * @default the environment has no goals
    */
   computeReward?(achieved: BoxArray, desired: BoxArray): ArrayLike<number>;
   /**
-   * Returns 1 where such a step reaches an end state of the task, else 0: `[rows]`.
+   * Returns 1 where the achieved goal terminates the episode, else 0: `[rows]`.
    *
    * @default ends do not depend on goals
    */
@@ -222,22 +221,23 @@ export interface Env<
   O extends SpaceValue = SpaceValue,
   A extends SpaceValue = SpaceValue,
 > extends GoalFunctions {
-  /** Space of observations. */
+  /** Observation space. */
   readonly observationSpace: Space;
-  /** Space of actions. */
+  /** Action space. */
   readonly actionSpace: Space;
-  /** Its metadata, if it was made by name. */
+  /** Metadata, if the environment was made by its registered name. */
   readonly spec?: EnvSpec;
   /**
-   * Frames that an observation stacks along its last axis, oldest first, with
-   * the first one of an episode repeated: buffers may store each frame once.
+   * Number of frames stacked along an observation's last axis, oldest first; at the
+   * start of an episode the first frame is repeated. Replay buffers may store each
+   * frame once.
    *
    * @default none
    */
   readonly stackedFrames?: number;
   /**
-   * Current scale of its observations, where a wrapper scales them: a policy that
-   * is exported applies it to unscaled observations.
+   * Current observation scaling, where a wrapper normalizes observations: exported
+   * policies apply it to raw observations.
    *
    * @default none
    */
@@ -249,34 +249,34 @@ export interface Env<
    */
   readonly framesPerSecond?: number;
   /**
-   * Starts an episode and returns its first observation. A seed restarts the
-   * random stream; without one it continues, from seed 0 if there never was one.
+   * Starts an episode and returns its first observation. A seed restarts the random
+   * stream; without one the stream continues (from seed 0 at first).
    */
   reset(options?: { seed?: number }): O;
   /**
-   * Takes one step. After a termination it throws or returns the same again,
-   * until `reset`. The action's arrays may change after the call.
+   * Takes one step. After termination it throws or returns the same result until
+   * `reset`. The action's arrays may be reused after the call.
    */
   step(action: A): StepResult<O>;
   /**
-   * Returns the actions that the newest observation allows, 1 or 0 for each choice of
-   * each part of an action, side by side; for bits the choice of 0, then that of 1. The
-   * array may be overwritten by the next step.
+   * Returns the action mask of the newest observation: 1 or 0 for each choice of each
+   * part of an action, side by side; for bits the choice of 0, then of 1. The next step
+   * may overwrite it.
    *
    * @default all actions are allowed
    */
   actionMasks?(): Uint8Array;
-  /** Saves the whole state, random stream included. */
+  /** Saves the environment's state, random stream included. */
   save(): StateTree;
   /** Restores a state that `save` returned. */
   load(state: StateTree): void;
-  /** Renders the current state. */
+  /** Renders the current frame. */
   render(options?: RenderOptions): RgbImage;
   /** Frees the environment's resources. */
   close(): void;
 }
 
-/** Statistics of an entry of `info` over the steps of an episode that have it. */
+/** Statistics of an entry of `info` over the steps of an episode that report it. */
 export interface InfoStatistic {
   /** Sum over these steps. */
   readonly sum: number;
@@ -286,7 +286,7 @@ export interface InfoStatistic {
   readonly last: number;
 }
 
-/** Statistics of an episode that ended. */
+/** Statistics of a finished episode. */
 export interface EpisodeStatistics {
   /** Index of its environment, 0 to `numEnvs - 1`. */
   readonly env: number;
@@ -294,41 +294,41 @@ export interface EpisodeStatistics {
   readonly return: number;
   /** Number of its steps. */
   readonly length: number;
-  /** True where it reached an end state, false where it was truncated. */
+  /** True if it terminated, false if it was truncated. */
   readonly terminated: boolean;
-  /** Return of each life of a game that has several; their sum is `return`. */
+  /** Return of each life, in games with several; their sum is `return`. */
   readonly lifeReturns?: readonly number[];
-  /** Statistics of recorded entries of the environment's `info` that a step had, by name. */
+  /** Statistics of the recorded entries of `info`, by name. */
   readonly infoStatistics?: Readonly<Record<string, InfoStatistic>>;
-  /** Line on recorded entries that no step had, once for each of them. */
+  /** Warning about a recorded entry that no step reported, given once for each. */
   readonly notice?: string;
 }
 
 /**
- * Step of all environments. The object and its arrays are reused by the next
- * step: copy what is to be kept.
+ * Result of stepping all environments. The next step reuses the object and its arrays:
+ * copy what you keep.
  */
 export interface VecStep {
-  /** Observations; rows that ended hold the first of the next episode. */
+  /** Observations; rows of finished episodes hold the first one of the next episode. */
   readonly observations: Batch;
   /** Rewards `[numEnvs]`. */
   readonly rewards: Float64Array;
-  /** 1 where the episode reached an end state, `[numEnvs]`. */
+  /** 1 where the episode terminated, `[numEnvs]`. */
   readonly terminated: Uint8Array;
   /** 1 where the episode was truncated, `[numEnvs]`. */
   readonly truncated: Uint8Array;
-  /** Last observations of the episodes that ended; other rows are stale. */
+  /** Final observations of the episodes that ended in this step; other rows are stale. */
   readonly finalObservations: Batch;
-  /** Actions that `observations` allow, where the environment masks some. */
+  /** Action masks for `observations`, if the environment has some. */
   readonly actionMasks?: Uint8Array;
-  /** Actions that `finalObservations` allow, of the episodes that ended. */
+  /** Action masks for `finalObservations`, of the episodes that ended. */
   readonly finalActionMasks?: Uint8Array;
   /**
-   * Episodes that ended, where the environment records them. It may count them
-   * otherwise than in rows that ended: a game has several lives.
+   * Episodes that ended in this step, if the environment records them. In a game with
+   * several lives a row may terminate at each life, an episode only when it is over.
    */
   readonly episodes?: readonly EpisodeStatistics[];
-  /** Environments that failed in this step, which truncated their episodes. */
+  /** Environments that crashed in this step; their episodes count as truncated. */
   readonly lost?: readonly number[];
 }
 
@@ -342,7 +342,7 @@ export interface VecResetOptions {
    */
   seed?: number | readonly number[];
   /**
-   * Restart a failed environment with the same seed instead of a new one, for
+   * Restart a crashed environment with the same seed instead of a new one, for
    * comparable episodes.
    *
    * @default false
@@ -351,8 +351,8 @@ export interface VecResetOptions {
 }
 
 /**
- * Several environments that are stepped together. An environment is reset in the step
- * that ends its episode, so that each row of each step is a real transition.
+ * Several environments stepped in parallel. A finished episode is reset in the same
+ * step, so each row of each step is a real transition.
  */
 export interface VecEnv extends GoalFunctions {
   /** Number of environments. */
@@ -361,15 +361,15 @@ export interface VecEnv extends GoalFunctions {
   readonly observationSpace: Space;
   /** Space of one environment's actions. */
   readonly actionSpace: Space;
-  /** Facts about the environment, if it was made by name. */
+  /** Metadata, if the environments were made by their registered name. */
   readonly spec?: EnvSpec;
-  /** Frames that an observation stacks; see {@linkcode Env.stackedFrames}. */
+  /** Number of stacked frames; see {@linkcode Env.stackedFrames}. */
   readonly stackedFrames?: number;
-  /** Current scale of its observations; see {@linkcode Env.observationScaling}. */
+  /** Current observation scaling; see {@linkcode Env.observationScaling}. */
   readonly observationScaling?: ObservationScaling;
   /**
-   * Actions that the newest observations allow, after `load` too, `[numEnvs, choices]`;
-   * see {@linkcode Env.actionMasks}. There before the first `reset`, if at all.
+   * Action masks of the newest observations, after `load` too, `[numEnvs, choices]`;
+   * see {@linkcode Env.actionMasks}. Set before the first `reset` too.
    *
    * @default all actions are allowed
    */
@@ -388,18 +388,18 @@ export interface VecEnv extends GoalFunctions {
   close(): void;
 }
 
-/** Value now, or a promise of it. */
+/** Value or promise of it. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** Something that chooses actions, as evaluation sees it. */
+/** Chooses actions without learning, as evaluation needs. */
 export interface Actor {
-  /** Number of environments that it acts in, where it is made for one. */
+  /** Number of environments that it acts in, if that is fixed. */
   readonly numEnvs?: number;
-  /** Chooses actions, of those that are allowed, one row for each environment. */
+  /** Chooses one allowed action for each environment. */
   act(observations: Batch, actionMasks?: Uint8Array): Awaitable<Batch>;
-  /** Records each step, so that recurrent actors reset the rows that ended. */
+  /** Records a step, so that recurrent actors reset the rows of finished episodes. */
   observe?(step: VecStep): void;
-  /** Empties its memory, as the environments are reset: `evaluate` calls it. */
+  /** Resets recurrent states before the environments are reset: `evaluate` calls it. */
   endEpisodes?(): void;
   /** Frees the actor's resources. */
   close?(): void;
@@ -414,33 +414,33 @@ export interface PolicyOptions {
    */
   deterministic?: boolean;
   /**
-   * Number of environments that the actor acts for.
+   * Number of environments.
    *
    * @default that of the training environments
    */
   numEnvs?: number;
   /**
-   * Seed of the actor's own random stream.
+   * Seed of the actor's random stream.
    *
    * @default 0
    */
   seed?: number;
 }
 
-/** Scale of observations: `clip((x - mean) / sqrt(variance + epsilon))`. */
+/** Observation normalization: `clip((x - mean) / sqrt(variance + epsilon))`. */
 export interface ObservationScaling {
   /**
-   * Parts of a dict that are scaled: their numbers lie side by side in this order.
+   * Parts of a dict that are normalized: their elements lie side by side in this order.
    *
    * @default the whole observation is scaled
    */
   readonly parts?: readonly string[];
-  /** Mean of each number of an observation. */
+  /** Mean of each element of an observation. */
   readonly mean: ArrayLike<number>;
-  /** Variance of each number. */
+  /** Variance of each element. */
   readonly variance: ArrayLike<number>;
   /**
-   * Type of the observations before they are scaled.
+   * Type of the raw observations.
    *
    * @default "float32"
    */
@@ -462,113 +462,111 @@ export interface ObservationScaling {
 /** Options of {@linkcode Trainable.exportPolicy}. */
 export interface PolicyExport {
   /**
-   * Scaling of observations in training.
+   * Observation scaling of training.
    *
    * @default that of the agent or of its environment
    */
   readonly scaling?: ObservationScaling;
   /**
-   * Observations that the file takes at once.
+   * Fixed batch size of the file's inputs.
    *
    * @default any number
    */
   readonly batchSize?: number;
   /**
-   * Take the likeliest action instead of one that an input `noise` chooses.
+   * Take the most likely action instead of sampling one with the input `noise`.
    *
    * @default true
    */
   readonly deterministic?: boolean;
   /**
-   * Metadata of the file, as text by key.
+   * Metadata of the file.
    *
    * @default {}
    */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** Named numbers that describe an update. */
+/** Statistics of an update, such as its losses, by name. */
 export type Statistics = Record<string, number>;
 
-/** Titles of an algorithm's statistics, then their aliases, by name. */
+/** Titles of an algorithm's statistics and their aliases, by name. */
 export type StatisticTitles = Readonly<
   Record<string, readonly [title: string, ...aliases: string[]]>
 >;
 
-/** Rows of saved states that are stored in a file. */
+/** Rows of a replay buffer that a file holds, outside the saved state. */
 export interface SavedRows {
   /**
-   * Locates the rows of a saved state.
+   * Returns the part of a saved state that tells which rows of the file it needs.
    *
    * @param state State that `Trainable.save` returned.
-   * @returns Plain data; undefined where the state holds all rows.
+   * @returns Plain data; undefined if the saved state holds all rows itself.
    */
   of(state: StateTree): StateTree | undefined;
   /**
-   * Keeps rows, and reuses the space of all others. The training loop passes those of
-   * all checkpoints.
+   * Keeps these rows and frees the space of all others. The training loop passes those
+   * of all checkpoints.
    *
    * @param rows Results of `of`.
    */
   keep(rows: readonly StateTree[]): void;
 }
 
-/** An agent as the training loop sees it. */
+/** Agent, as the training loop uses it. */
 export interface Trainable {
-  /**
-   * Chooses the actions to take in training, of those that are allowed, one row for
-   * each environment.
-   */
+  /** Chooses one allowed action for each environment, exploring as in training. */
   act(observations: Batch, actionMasks?: Uint8Array): Awaitable<Batch>;
   /**
-   * Records the step that followed the last actions; copies what it keeps.
+   * Records the transition that followed the last actions; copies what it keeps.
    *
-   * @throws {RangeError} If a number in it is not finite; nothing is recorded then.
+   * @throws {RangeError} If it contains a number that is not finite; nothing is
+   * recorded.
    */
   observe(step: VecStep): void;
   /**
-   * Learns from what was observed. Called after each step.
+   * Learns from the recorded transitions. Called after each step.
    *
-   * @returns The update's statistics, or `undefined` while there is too little data.
+   * @returns Statistics of the update; `undefined` if there was none.
    */
   update(): Awaitable<Statistics | undefined>;
   /**
-   * Updates that the last call of `update` represents.
+   * Number of updates in the last call of `update`.
    *
    * @default 1
    */
   readonly updatesInCall?: number;
   /**
-   * Ends the episodes that run, as the environments are reset: the last step of each
-   * is truncated, with the observation that it led to, and recurrent memory is empty.
-   * The training loop calls it before it resets the environments, and when it is done.
+   * Ends all running episodes as the environments are reset: each counts as truncated
+   * at its last transition, and recurrent states are reset. The training loop calls it
+   * before it resets the environments and when training ends.
    */
   endEpisodes?(): void;
   /** Saves parameters, optimizer, counters, random streams and buffers. */
   save(): StateTree;
   /** Restores a state that `save` returned. */
   load(state: StateTree): void;
-  /** Rows that saved states refer to, such as a replay buffer in a file. */
+  /** Rows outside the saved states, such as a replay buffer in a file. */
   readonly rows?: SavedRows;
   /** Returns an actor with the current parameters and its own random stream. */
   policy(options?: PolicyOptions): Actor;
-  /** Writes the current policy as the bytes of an ONNX file. */
+  /** Exports the current policy as the bytes of an ONNX file. */
   exportPolicy?(options?: PolicyExport): Uint8Array;
-  /** Frees the algorithm's resources. The training loop does not call it. */
+  /** Frees the agent's resources. The training loop does not call it. */
   close?(): void;
 }
 
-/** Steps that a {@linkcode SteppingAlgorithm} took. */
+/** Progress of a call of {@linkcode SteppingAlgorithm.advance}. */
 export interface StepsTaken {
-  /** Number of the steps, of all environments. */
+  /** Steps taken, over all environments. */
   readonly steps: number;
-  /** Episodes that ended in them. */
+  /** Episodes that ended in these steps. */
   readonly episodes: readonly EpisodeStatistics[];
 }
 
 /**
- * Trainable that steps its own environments, in workers or in one program with its
- * updates: the training loop gets none.
+ * Agent that steps its own environments, in workers or in one compiled program with its
+ * updates: the training loop gets no environment.
  */
 export interface SteppingAlgorithm
   extends Omit<Trainable, "act" | "observe" | "endEpisodes"> {

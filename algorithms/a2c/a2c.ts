@@ -26,10 +26,10 @@ import { a2cPresets } from "./presets.ts";
 import { type A2CBatch, a2cUpdate, initA2CState } from "./update.ts";
 
 /**
- * Definition of advantage actor-critic, for `Agent`, the command line and the benches.
+ * Advantage actor-critic (A2C) as an algorithm, for `Agent` and the command line.
  *
- * Source: Mnih et al. 2016 (https://arxiv.org/abs/1602.01783), synchronous as
- * in baselines/a2c.
+ * Source: Mnih et al. 2016 (https://arxiv.org/abs/1602.01783), synchronous as in
+ * baselines/a2c.
  */
 export const a2c: Algorithm<A2CConfig, ActorCritic> = {
   meta: {
@@ -39,7 +39,7 @@ export const a2c: Algorithm<A2CConfig, ActorCritic> = {
     schema: a2cConfigSchema,
     presets: a2cPresets,
     smallConfig: { numSteps: 5, hiddenSizes: [8] },
-    // One learning rate needs inputs and values of about the same scale.
+    // A single learning rate needs inputs and values of about the same scale.
     runDefaults: { normalizeObservation: true, normalizeReward: true },
     unusedSettings: (config, spaces) => ({
       ...unusedOnPolicy(config, spaces),
@@ -76,7 +76,7 @@ function checkConfig(
   );
 }
 
-/** Creates the optimizer of a configuration, or the two of separate objectives. */
+/** Makes the optimizer of a configuration, or both of separate objectives. */
 function optimizersOf(
   config: A2CConfig,
 ): { optimizer: Optimizer; valueOptimizer?: Optimizer } {
@@ -86,11 +86,9 @@ function optimizersOf(
   return { optimizer: make(), valueOptimizer: make() };
 }
 
-/** Settings that say whether losses are minimized together. */
-export type ObjectiveConfig = Pick<A2CConfig, "objective" | "valueNetwork">;
-
 /**
- * Returns whether losses are minimized as one weighted sum, or each by its own.
+ * Returns the form of the objective: one weighted sum of the losses, or each on its
+ * own.
  *
  * @param config Settings.
  * @returns The form of the objective.
@@ -104,25 +102,16 @@ export type ObjectiveConfig = Pick<A2CConfig, "objective" | "valueNetwork">;
  * ```
  */
 export function objectiveOf(
-  { objective, valueNetwork }: ObjectiveConfig,
+  { objective, valueNetwork }: Pick<A2CConfig, "objective" | "valueNetwork">,
 ): "shared" | "separate" {
   return objective ?? valueNetwork;
 }
 
-/** Settings of {@linkcode unusedOnPolicy}. */
-export type UnusedOnPolicyConfig =
-  & ObjectiveConfig
-  & Pick<
-    OnPolicyConfig,
-    "network" | "hiddenSizes" | "partNetworks" | "useSde" | "numSteps"
-  >;
-
 /**
- * Returns the settings of actor-critics that learn from rollouts which the others
- * leave without effect, with the reasons.
+ * Lists settings of on-policy actor-critics that have no effect given the others.
  *
  * @param config Settings.
- * @param spaces Spaces of the environment, where they are known.
+ * @param spaces Spaces of the environment, if known.
  * @returns Reasons by setting.
  *
  * @example
@@ -134,7 +123,11 @@ export type UnusedOnPolicyConfig =
  * ```
  */
 export function unusedOnPolicy(
-  config: UnusedOnPolicyConfig,
+  config: Pick<
+    A2CConfig,
+    | ("objective" | "valueNetwork" | "network" | "hiddenSizes")
+    | ("partNetworks" | "useSde" | "numSteps")
+  >,
   spaces: KnownSpaces = {},
 ): Record<string, string> {
   const why = "with separate objectives no loss is weighed against another";
@@ -150,12 +143,12 @@ export function unusedOnPolicy(
 }
 
 /**
- * Builds the policy and the value function of actor-critics that learn from rollouts.
+ * Makes the policy and value function of on-policy actor-critics.
  *
- * @param config Settings of the networks, gSDE.
+ * @param config Network and gSDE settings.
  * @param context Spaces.
- * @param actions Form of box actions: `gaussian` or `squashed`.
- * @returns The policy, with the times at which gSDE draws noise.
+ * @param actions Distribution of box actions: `gaussian` or `squashed`.
+ * @returns The policy with its gSDE resampling schedule.
  *
  * @example
  * ```ts
@@ -198,13 +191,13 @@ export function onPolicyModel(
 }
 
 /**
- * Creates a rollout with advantages and returns.
+ * Creates the rollout buffer of on-policy actor-critics, with advantages and returns.
  *
  * @param context Observations and number of environments.
  * @param policy Policy and value function.
- * @param config Number of steps, discount, lambda, normalization, and what steps are
- * recorded with beside their values.
- * @returns The rollout.
+ * @param config Number of steps, discount, GAE lambda, normalization, and additional
+ * results recorded at each step.
+ * @returns The rollout buffer.
  *
  * @example
  * ```ts
@@ -238,8 +231,8 @@ export function onPolicyRollout<B = A2CBatch>(
   const hasOwnValues = valueNetwork === "separate" && policy.stateSize === 0;
   return new Rollout(context, policy, {
     numSteps,
-    // A separate value network runs once instead of at each step: the parameters are
-    // the same, and so are the values.
+    // A separate value network runs once for the rollout instead of at each step: the
+    // parameters, and so the values, are the same.
     values: hasOwnValues ? "end" : "acting",
     bootstrapTruncated,
     recorded: config.recorded,
@@ -248,7 +241,7 @@ export function onPolicyRollout<B = A2CBatch>(
 }
 
 /**
- * Returns the learning rates of policy and value as a function of the progress.
+ * Makes the learning rates of policy and value, as a function of progress.
  *
  * @param config Learning rates and their schedule.
  * @param context Length of the run.
@@ -280,11 +273,11 @@ export function onPolicyRates(
 }
 
 /**
- * Advantage actor-critic: acts, records `numSteps` steps of each environment and
- * then takes one gradient step on the shared or the separate objectives.
+ * Advantage actor-critic (A2C): collects a rollout of `numSteps` steps of each
+ * environment, then takes one gradient step on the shared or separate objectives.
  *
- * `update` returns `policy_loss`, `value_loss`, `entropy`, `loss`,
- * `grad_norm`, `explained_variance` and `learning_rate`.
+ * `update` returns `policy_loss`, `value_loss`, `entropy`, `loss`, `grad_norm`,
+ * `explained_variance` and `learning_rate`.
  *
  * @example
  * ```ts
@@ -314,13 +307,13 @@ export function onPolicyRates(
  */
 export class A2C extends Agent<A2CConfig, ActorCritic> {
   /**
-   * Creates a new agent.
+   * Creates an agent.
    *
-   * @param spaces Spaces of one environment, and number of environments.
+   * @param spaces Spaces and number of environments.
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range.
-   * @throws {TypeError} If a space is a dict or tuple, or gSDE is set for
-   * actions that are not box.
+   * @throws {TypeError} If a space is a dict or tuple, or gSDE is used for actions that
+   * are not a box.
    */
   constructor(spaces: AgentSpaces, options: AgentOptions<A2CConfig> = {}) {
     super(a2c, spaces, options);

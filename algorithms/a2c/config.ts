@@ -23,7 +23,7 @@ export interface A2CConfig extends OnPolicyConfig {
    */
   valueCoefficient: number;
   /**
-   * Global norm that gradients are clipped to; null does not clip.
+   * Maximum gradient norm; null does not clip.
    *
    * @default 0.5
    * @exclusiveMinimum 0
@@ -63,7 +63,7 @@ export interface A2CConfig extends OnPolicyConfig {
   objective: "shared" | "separate" | null;
 }
 
-/** Settings of actor-critics that learn from rollouts by advantages, as {@linkcode onPolicyRollout} takes them. */
+/** Settings of on-policy actor-critics, as {@linkcode onPolicyRollout} takes them. */
 export interface OnPolicyConfig {
   /**
    * Steps of each environment between two updates.
@@ -223,7 +223,10 @@ export interface OnPolicyConfig {
 /** JSON Schema of {@linkcode A2CConfig}, made by `deno task schema`. */
 export const a2cConfigSchema: ConfigSchema = schema;
 
-/** Settings that learn where there is no preset; those of `baselines/a2c` are a preset. */
+/**
+ * Default settings, for environments without a preset; those of `baselines/a2c` are a
+ * preset.
+ */
 export const defaultA2CConfig: Readonly<A2CConfig> = defaultsOf<A2CConfig>(
   a2cConfigSchema,
 );

@@ -1,14 +1,14 @@
 import * as tf from "@tensorflow/tfjs";
 
 /**
- * Computes the policy-gradient loss `mean(A_t * -log pi(a_t | s_t))`. The advantages `A_t`
- * are constants: no gradient flows through them.
+ * Computes the policy-gradient loss `mean(A_t * -log pi(a_t | s_t))`. No gradient flows
+ * through the advantages `A_t`.
  *
- * Source: Mnih et al. 2016, section 4 (https://arxiv.org/abs/1602.01783);
- * `pg_loss` of baselines/a2c/a2c.py.
+ * Source: Mnih et al. 2016, section 4 (https://arxiv.org/abs/1602.01783); `pg_loss` of
+ * baselines/a2c/a2c.py.
  *
- * @param logProb Logarithm of the probability of each action taken `[batch]`.
- * @param advantages Advantages of the taken actions `[batch]`.
+ * @param logProb Log-probabilities of the actions `[batch]`.
+ * @param advantages Advantages of the actions `[batch]`.
  * @returns A scalar.
  *
  * @example
@@ -30,10 +30,10 @@ export function policyGradientLoss(
 }
 
 /**
- * Computes the loss of the state-value baseline `mean((V(s_t) - R_t)^2)`, without the
- * factor 1/2, as `vf_loss` of baselines/a2c/a2c.py.
+ * Computes the value loss `mean((V(s_t) - R_t)^2)`, without the factor 1/2, as
+ * `vf_loss` of baselines/a2c/a2c.py.
  *
- * @param values Estimated returns `[batch]`.
+ * @param values Value estimates `[batch]`.
  * @param returns Bootstrapped returns `[batch]`.
  * @returns A scalar.
  *
@@ -57,13 +57,13 @@ export function stateValueLoss(
 
 /** Inputs of {@link a2cLoss}, each `[batch]`. */
 export interface A2CLossInputs {
-  /** Logarithm of the probability of each action taken. */
+  /** Log-probabilities of the actions. */
   readonly logProb: tf.Tensor1D;
-  /** Exact entropy of each action distribution, in nats. */
+  /** Entropies of the action distributions. */
   readonly entropy: tf.Tensor1D;
-  /** Estimated returns. */
+  /** Value estimates. */
   readonly values: tf.Tensor1D;
-  /** Advantages of the taken actions. */
+  /** Advantages of the actions. */
   readonly advantages: tf.Tensor1D;
   /** Bootstrapped returns. */
   readonly returns: tf.Tensor1D;
@@ -85,15 +85,15 @@ export interface A2CLossOptions {
   readonly valueCoefficient?: number | tf.Scalar;
 }
 
-/** The loss of A2C and its parts, all scalars. */
+/** Loss of A2C and its parts, all scalars. */
 export interface A2CLoss {
-  /** Minimized loss. */
+  /** Total loss. */
   readonly loss: tf.Scalar;
   /** {@link policyGradientLoss}, without the entropy. */
   readonly policyLoss: tf.Scalar;
   /** {@link stateValueLoss}, unweighted. */
   readonly valueLoss: tf.Scalar;
-  /** Mean entropy of the policy, in nats. */
+  /** Mean entropy. */
   readonly entropy: tf.Scalar;
 }
 
@@ -103,8 +103,8 @@ export interface A2CLoss {
  *
  * Source: baselines/a2c/a2c.py, lines 28-66.
  *
- * @param inputs Outputs of the model for the batch, advantages and returns.
- * @param options The weights of the parts.
+ * @param inputs Model outputs, advantages and returns.
+ * @param options Weights of the parts.
  * @returns The loss and its parts.
  *
  * @example

@@ -1,6 +1,6 @@
 /**
- * Advantage actor-critic (A2C): the algorithm, its loss and its update as pure
- * functions, its settings and presets for the classic environments.
+ * Advantage actor-critic (A2C): the algorithm, its loss and update as pure functions,
+ * its settings and presets.
  *
  * @example Learn which of two actions pays
  * ```ts

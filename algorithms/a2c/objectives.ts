@@ -10,12 +10,12 @@ import * as tf from "@tensorflow/tfjs";
 
 /** Options of {@link actorCriticSteps}. */
 export interface ActorCriticStepsOptions {
-  /** Optimizer of the weighted sum, or of the policy's loss. */
+  /** Optimizer of the weighted sum, or of the policy loss if objectives are separate. */
   readonly optimizer: Optimizer;
   /**
-   * Optimizer of the value loss alone: the objectives are then separate.
+   * Optimizer of the value loss; it makes the objectives separate.
    *
-   * @default none: one optimizer minimises the weighted sum
+   * @default none: one optimizer minimizes the weighted sum
    */
   readonly valueOptimizer?: Optimizer;
   /**
@@ -25,7 +25,7 @@ export interface ActorCriticStepsOptions {
    */
   readonly valueCoefficient?: number;
   /**
-   * Global norm that gradients are clipped to; null for no clipping.
+   * Maximum global norm of the gradients; null for no clipping.
    *
    * @default 0.5
    */
@@ -34,19 +34,19 @@ export interface ActorCriticStepsOptions {
 
 /** Losses of an actor-critic, all scalars. */
 export interface ActorCriticLosses {
-  /** Loss of the policy, with its entropy. */
+  /** Policy loss with entropy bonus. */
   readonly policy: tf.Scalar;
-  /** Loss of the values, unweighted. */
+  /** Value loss, unweighted. */
   readonly value: tf.Scalar;
-  /** Numbers for the log. */
+  /** Statistics for the log. */
   readonly stats: Readonly<Record<string, tf.Scalar>>;
 }
 
-/** Everything that a step of an actor-critic moves. */
+/** Training state of an actor-critic. */
 export type ActorCriticState = {
-  /** Parameters of policy and values. */
+  /** Parameters of policy and value function. */
   readonly policy: Params;
-  /** Slots of the optimizer; those of two optimizers are under `policy/` and `value/`. */
+  /** Optimizer state; with two optimizers under `policy/` and `value/`. */
   readonly optimizer: OptimizerState;
 };
 
@@ -55,25 +55,25 @@ export interface ActorCriticRates {
   /** Learning rate. */
   readonly learningRate: tf.Scalar;
   /**
-   * Learning rate of the value's own optimizer; separate objectives only.
+   * Learning rate of the value optimizer; separate objectives only.
    *
    * @default learningRate
    */
   readonly valueLearningRate?: tf.Scalar;
 }
 
-/** Gradient steps of an actor-critic. */
+/** Gradient steps of an actor-critic, as pure functions. */
 export interface ActorCriticSteps {
-  /** Initializes the state: the given parameters, slots in new tensors. */
+  /** Makes the initial training state from parameters. */
   init(params: Params): ActorCriticState;
   /**
-   * Takes a step: a pure function of tensors that reads none of them.
+   * Takes one gradient step.
    *
-   * @param state State before it.
-   * @param losses Losses of all parameters.
+   * @param state Training state.
+   * @param losses Computes the losses from all parameters.
    * @param rates Learning rates.
-   * @returns State after it; `loss`, the losses' numbers and `grad_norm`, the norm of
-   * the gradient before it was clipped.
+   * @returns New state; `loss`, the losses' statistics and `grad_norm`, the gradient
+   * norm before clipping.
    */
   descend(
     state: ActorCriticState,
@@ -82,17 +82,17 @@ export interface ActorCriticSteps {
   ): { state: ActorCriticState; stats: Record<string, tf.Scalar> };
 }
 
-/** A loss, and the optimizer that minimises it. */
+/** Loss with its optimizer. */
 interface Objective {
-  /** Name of the optimizer's slots in the state; none of a single one. */
+  /** Name of the optimizer's part of the state, if there are two. */
   readonly name?: "policy" | "value";
   readonly optimizer: Optimizer;
-  /** Start of the paths that it leaves to the other one. */
+  /** Path prefix of parameters that only the other objective trains. */
   readonly others?: string;
   loss(losses: ActorCriticLosses): tf.Scalar;
 }
 
-/** Makes the weighted sum the objective, or both of its losses. */
+/** Makes one objective of the weighted sum, or two. */
 function objectivesOf(options: ActorCriticStepsOptions): Objective[] {
   const { optimizer, valueOptimizer, valueCoefficient = 0.5 } = options;
   if (valueOptimizer === undefined) {
@@ -114,15 +114,14 @@ function objectivesOf(options: ActorCriticStepsOptions): Objective[] {
 }
 
 /**
- * Makes the gradient steps of an actor-critic: one optimizer minimises the policy's
- * loss plus `valueCoefficient` times the value loss, or each loss has an optimizer
- * of its own. Both gradients are then taken at the same parameters; a trunk that is
- * shared takes both steps.
+ * Makes the gradient steps of an actor-critic: one optimizer minimizes the policy loss
+ * plus `valueCoefficient` times the value loss, or each loss has its own. With two,
+ * both gradients are taken at the same parameters; a shared trunk takes both steps.
  *
  * Source: `optimize_shared` and `optimize_separate` of jrobine/actor-critic.
  *
- * @param options Optimizers, weight of the value loss, clipping.
- * @returns First state, and the function that takes a step.
+ * @param options Optimizers, weight of the value loss, gradient clipping.
+ * @returns Functions that make the initial state and take a step.
  *
  * @example
  * ```ts
@@ -155,16 +154,16 @@ export function actorCriticSteps(
     descend({ policy: params, optimizer }, losses, rates) {
       const { learningRate, valueLearningRate = learningRate } = rates;
       const descents = objectives.map((objective) => {
-        const { gradients, loss, aux } = valueAndGradients((own) => {
-          const all = losses({ ...params, ...own });
-          return { loss: objective.loss(all), aux: { ...all.stats } };
+        const { gradients, loss, aux } = valueAndGradients((trained) => {
+          const results = losses({ ...params, ...trained });
+          return { loss: objective.loss(results), aux: { ...results.stats } };
         }, omitPrefix(params, objective.others));
         return { loss, aux, ...clipByGlobalNorm(gradients, maxGradNorm) };
       });
       let policy = params, slots = {};
       for (const [i, { name, others, ...objective }] of objectives.entries()) {
-        const own = omitPrefix(policy, others), { gradients } = descents[i];
-        const step = objective.optimizer.apply(own, gradients, {
+        const trained = omitPrefix(policy, others), { gradients } = descents[i];
+        const step = objective.optimizer.apply(trained, gradients, {
           state: name === undefined ? optimizer : pickPrefix(optimizer, name),
           learningRate: name === "value" ? valueLearningRate : learningRate,
         });
@@ -181,12 +180,12 @@ export function actorCriticSteps(
   };
 }
 
-/** Puts slots under a name, if there is one. */
+/** Adds a name as prefix to optimizer state, if there is one. */
 function named(slots: OptimizerState, name?: string): OptimizerState {
   return name === undefined ? slots : addPrefix(slots, name);
 }
 
-/** Omits the entries whose path starts with `prefix`, if there is one. */
+/** Omits entries whose path starts with `prefix`, if there is one. */
 function omitPrefix(params: Params, prefix?: string): Params {
   if (prefix === undefined) return params;
   return Object.fromEntries(

@@ -10,15 +10,15 @@ import {
   type ActorCriticStepsOptions,
 } from "./objectives.ts";
 
-/** One rollout as the update takes it; rows are `env * numSteps + step`. */
+/** Rollout batch; rows are `env * numSteps + step`. */
 export type A2CBatch = RolloutBatch & {
-  /** Advantages of the taken actions `[batch]`. */
+  /** Advantages of the actions `[batch]`. */
   readonly advantages: tf.Tensor1D;
-  /** Bootstrapped returns, targets of the values `[batch]`. */
+  /** Bootstrapped returns, the value targets `[batch]`. */
   readonly returns: tf.Tensor1D;
 };
 
-/** Numbers that change from update to update, as tensors. */
+/** Scheduled hyperparameters, as tensors. */
 export interface A2CHyperparameters extends ActorCriticRates {
   /** Weight of the entropy. */
   readonly entropyCoefficient: tf.Scalar;
@@ -30,18 +30,18 @@ export type A2CStatistics = Record<
   tf.Scalar
 >;
 
-/** Everything that an update moves. */
+/** Training state of A2C. */
 export type A2CState = ActorCriticState;
 
 /** Result of an update, in new tensors; its inputs stay valid. */
 export interface A2CUpdateResult {
   /** State after the update. */
   readonly state: A2CState;
-  /** Losses, entropy and the norm of the unclipped gradient. */
+  /** Losses, entropy and the gradient norm before clipping. */
   readonly stats: A2CStatistics;
 }
 
-/** A pure function from one state to the next. */
+/** Update as a pure function from one training state to the next. */
 export type A2CUpdate = (
   state: A2CState,
   batch: A2CBatch,
@@ -49,21 +49,20 @@ export type A2CUpdate = (
 ) => A2CUpdateResult;
 
 /**
- * Builds A2C's update for a model: losses, gradients, clipping and the step, as
- * one pure function of tensors, which can be traced.
+ * Makes A2C's update of a model: losses, gradients, clipping and optimizer step as one
+ * pure function of tensors, which can be traced and compiled.
  *
- * Shared objective: one optimizer minimises
- * `policyLoss - entropyCoefficient * entropy + valueCoefficient * valueLoss`.
- * Separate objectives, with a `valueOptimizer`: the policy's optimizer
- * minimises `policyLoss - entropyCoefficient * entropy` and the other one
- * `valueLoss`. Both gradients are taken at the same parameters; a trunk that
- * is shared takes both steps.
+ * Shared objective: one optimizer minimizes `policyLoss - entropyCoefficient * entropy
+ * + valueCoefficient * valueLoss`. Separate objectives, with a `valueOptimizer`: the
+ * policy optimizer minimizes `policyLoss - entropyCoefficient * entropy` and the other
+ * `valueLoss`. Both gradients are taken at the same parameters; a shared trunk takes
+ * both steps.
  *
- * Source: baselines/a2c/a2c.py, lines 28-110; `optimize_shared` and
- * `optimize_separate` of jrobine/actor-critic.
+ * Source: baselines/a2c/a2c.py, lines 28-110; `optimize_shared` and `optimize_separate`
+ * of jrobine/actor-critic.
  *
- * @param model The policy and the value function.
- * @param options Optimizers, weight of the value loss, clipping.
+ * @param model Policy and value function.
+ * @param options Optimizers, weight of the value loss, gradient clipping.
  * @returns The update.
  *
  * @example
@@ -119,11 +118,11 @@ export function a2cUpdate(
 }
 
 /**
- * Initializes the state of an update.
+ * Makes the initial training state of A2C.
  *
- * @param params The model's parameters.
- * @param options The options of the update.
- * @returns Parameters, and slots of the optimizer in new tensors.
+ * @param params Parameters of the model.
+ * @param options Options of the update.
+ * @returns Parameters and new optimizer state.
  *
  * @example
  * ```ts
@@ -145,19 +144,19 @@ export function initA2CState(
   return actorCriticSteps(options).init(params);
 }
 
-/** Inputs of the loss, and the parameters of the actions' distribution. */
+/** Inputs of the loss and parameters of the action distributions. */
 export interface A2CEvaluation extends A2CLossInputs {
-  /** Parameters of the distribution `[batch, parameterSize]`. */
+  /** Parameters of the action distributions `[batch, parameterSize]`. */
   readonly policy: tf.Tensor2D;
 }
 
 /**
  * Evaluates a model on a batch, for the loss.
  *
- * @param model The policy and the value function.
- * @param params Its parameters.
- * @param batch A rollout.
- * @returns The inputs of `a2cLoss`, and the distribution's parameters.
+ * @param model Policy and value function.
+ * @param params Parameters of the model.
+ * @param batch Rollout batch.
+ * @returns Inputs of `a2cLoss`, and parameters of the action distributions.
  *
  * @example
  * ```ts

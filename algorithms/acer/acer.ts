@@ -49,10 +49,10 @@ import {
 } from "./update.ts";
 
 /**
- * Definition of actor-critic with experience replay, for `Agent` and the command line.
+ * Actor-critic with experience replay (ACER) as an algorithm, for `Agent` and the
+ * command line.
  *
- * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), as in
- * baselines/acer.
+ * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), as in baselines/acer.
  */
 export const acer: Algorithm<AcerConfig> = {
   meta: {
@@ -61,7 +61,7 @@ export const acer: Algorithm<AcerConfig> = {
     summary: "Actor-critic with experience replay (Wang et al. 2017)",
     schema: acerConfigSchema,
     presets: acerPresets,
-    // One learning rate needs values of about the same scale.
+    // A single learning rate needs values of about the same scale.
     runDefaults: { normalizeReward: true },
     statistics: {
       truncated_loss: ["Policy loss: truncated importance sampling", "loss_f"],
@@ -116,7 +116,7 @@ function partsOf(
     totalTimesteps,
     schedule: config.learningRateSchedule,
   });
-  /** Steps of the environments in one segment. */
+  /** Environment steps in one segment. */
   const collected = numEnvs * numSteps;
   const every = sdeSampleFrequency === -1 ? numSteps : sdeSampleFrequency;
   const policy = {
@@ -128,7 +128,7 @@ function partsOf(
   };
   const learn = update(options);
   const plain = update({ ...options, partNorms: false });
-  // Only the statistics of the last one are read.
+  // Only the statistics of the last update are read.
   const quiet: AnyUpdate = (...given) => ({ ...plain(...given), stats: {} });
   return {
     policy,
@@ -144,18 +144,18 @@ function partsOf(
   };
 }
 
-/** Parts of an agent that depend on its actions. */
+/** Parts of an agent that depend on its action space. */
 interface ActionParts extends Pick<Parts, "policy" | "qFunction"> {
   readonly init: (random: RandomStream) => Params;
-  /** Builds an update with or without statistics of the gradients' parts. */
+  /** Makes an update with or without the norms of the gradients' parts. */
   readonly update: (options: Options) => AnyUpdate;
-  /** Draws the noise of an update; undefined where it takes none. */
+  /** Draws the noise of an update, if it needs some. */
   readonly noises?: (draw: Draw) => Record<Noises, ReturnType<Draw>>;
 }
 
 type Options = Omit<AcerConfig, "optimizer"> & AcerUpdateOptions;
 
-/** Options of the networks between observations and heads. */
+/** Options of the networks before the heads. */
 function networkOf(config: Options) {
   const { hiddenSizes, activation, lstmSize, partNetworks } = config;
   return {
@@ -166,15 +166,15 @@ function networkOf(config: Options) {
   };
 }
 
-/** Segments of discrete actions as the agent samples them. */
+/** Segments of discrete actions as the agent samples them from replay. */
 type DiscreteSegments = Omit<AcerBatch, "mu"> & {
   readonly behaviour: tf.Tensor2D;
 };
 
-/** Noise of an update from segments of other actions. */
+/** Noise inputs of an update for other actions. */
 type Noises = "noise" | "sampleNoise";
 
-/** One network for the policy and the values of all actions. */
+/** Makes a network for the policy and the Q-values of all actions. */
 function discreteParts(
   options: Options,
   context: AgentContext & { readonly actionSpace: DiscreteSpace },
@@ -204,7 +204,7 @@ function discreteParts(
   };
 }
 
-/** A stochastic dueling network, for actions of any distribution. */
+/** Makes a stochastic dueling network, for any action distribution. */
 function duelingParts(options: Options, context: AgentContext): ActionParts {
   const { hiddenSizes, activation, partNetworks } = options;
   const { useSde, initialLogStd } = options;
@@ -248,20 +248,20 @@ function duelingParts(options: Options, context: AgentContext): ActionParts {
       part: "policy",
       estimate(params, observations, actions) {
         const { value, features } = policy.apply(params, observations);
-        const own = pickPrefix(params, "advantage"),
+        const advantageParams = pickPrefix(params, "advantage"),
           x = features ?? observations;
-        return tf.add(value, advantage.apply(own, x, actions!));
+        return tf.add(value, advantage.apply(advantageParams, x, actions!));
       },
     },
   };
 }
 
-/** Space of the hidden values of a recurrent network. */
+/** Returns the space of a recurrent network's hidden state. */
 function hiddenSpace(size: number): BoxSpace {
   return { type: "box", shape: [size], low: -1, high: 1, dtype: "float32" };
 }
 
-/** Finds settings without effect. */
+/** Lists settings that have no effect given the others. */
 function unusedOf(
   config: AcerConfig,
   spaces: KnownSpaces,
@@ -284,7 +284,7 @@ function unusedOf(
   };
 }
 
-/** Settings of replayed segments. */
+/** Settings that need replayed segments. */
 const OF_REPLAY = [
   "bufferSize",
   "replayStart",
@@ -302,7 +302,7 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
   const { numSteps, bufferSize, replayRatio, replayStart, burnIn } = config;
   const { type } = actionSpace;
   const { network } = config, isKept = replayRatio > 0;
-  // A custom one may be recurrent.
+  // A custom network may be recurrent.
   const isFeedForward = networkNames.includes(network) &&
     !network.includes("lstm");
   const rules: [isBroken: boolean, setting: string, wanted: string][] = [
@@ -339,9 +339,9 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
 }
 
 /**
- * Actor-critic with experience replay: acts, learns from each new segment of
- * `numSteps` steps, and then from some that it stores. Its whole state, segments
- * included, can be saved and restored, bit for bit.
+ * Actor-critic with experience replay (ACER): learns from each new segment of
+ * `numSteps` steps, then from some that it replays. The saved state includes the replay
+ * buffer; a restored agent continues bit for bit.
  *
  * `update` returns the statistics of baselines/acer: {@linkcode AcerStatistics}.
  *
@@ -377,19 +377,18 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
  */
 export class ACER extends Agent<AcerConfig> {
   /**
-   * Estimates values of actions in one state: of all discrete ones, or of the
-   * given ones.
+   * Estimates Q-values in one state: of all discrete actions, or of the given ones.
    *
-   * @param observation One observation, as the environment gives it.
-   * @param actions Actions `[count, ...]`; left out for discrete ones.
-   * @returns Values, a new array.
+   * @param observation Observation, as the environment returns it.
+   * @param actions Actions `[count, ...]`; omit for discrete ones.
+   * @returns Q-values, a new array.
    */
   declare readonly qValues: NonNullable<Agent["qValues"]>;
 
   /**
-   * Creates a new agent.
+   * Creates an agent.
    *
-   * @param spaces Spaces of one environment, and number of environments.
+   * @param spaces Spaces and number of environments.
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range, or conflicts with
    * another one.

@@ -26,7 +26,7 @@ export interface AcerConfig extends
     | "orthogonalInit"
   > {
   /**
-   * Steps of each environment in a segment: between two updates from new steps.
+   * Steps of each environment in a segment, between two on-policy updates.
    *
    * @default 20
    * @minimum 1
@@ -90,7 +90,7 @@ export interface AcerConfig extends
    */
   bufferSize: number;
   /**
-   * Mean number of updates from replayed segments after each update from new ones, drawn from a Poisson distribution; 0 keeps no segments.
+   * Mean number of replay updates after each on-policy update, drawn from a Poisson distribution; 0 replays nothing.
    *
    * @default 4
    * @minimum 0
@@ -99,7 +99,7 @@ export interface AcerConfig extends
    */
   replayRatio: number;
   /**
-   * Steps of each environment to collect before any are replayed.
+   * Steps of each environment to collect before replay starts.
    *
    * @default 500
    * @minimum 0
@@ -166,14 +166,14 @@ export interface AcerConfig extends
    */
   biasCorrection: boolean;
   /**
-   * Project the policy's gradient into a trust region about the average policy.
+   * Project the policy gradient into a trust region around the average policy.
    *
    * @default true
    * @alias trust_region
    */
   trustRegion: boolean;
   /**
-   * Largest divergence of the policy from the average policy along its gradient.
+   * Size of the trust region: largest KL divergence of the policy from the average policy along its gradient.
    *
    * @default 1
    * @minimum 0
@@ -190,13 +190,13 @@ export interface AcerConfig extends
    */
   averageDecay: number;
   /**
-   * Parameters that enter the average: those after the step, or those before it, as most variables of the original's graph do.
+   * Parameters that the average takes in: those after the step, or those before it, as for most variables of the original.
    *
    * @default "after_step"
    */
   averageOrder: "after_step" | "before_step";
   /**
-   * Truncated episodes that a segment has room for in each environment: as many as time limits shorter than numSteps cut.
+   * Largest number of truncated episodes of an environment in a segment: more than 1 if time limits are shorter than numSteps.
    *
    * @default 1
    * @minimum 1
@@ -212,7 +212,7 @@ export interface AcerConfig extends
    */
   qNetwork: "shared" | "separate";
   /**
-   * Actions of the policy that the advantage of a box or multi-discrete action is compared with.
+   * Number of sampled actions whose mean advantage is the baseline of a box or multi-discrete action.
    *
    * @default 5
    * @minimum 1
@@ -231,7 +231,7 @@ export interface AcerConfig extends
    */
   sdeSampleFrequency: number;
   /**
-   * Recurrent state that segments start from: the one that the policy had when it acted (stored), or zeros, as in the original.
+   * Initial recurrent state of segments: the one recorded when the policy acted (stored), or zeros, as in the original.
    *
    * @default "stored"
    */
@@ -250,7 +250,10 @@ export interface AcerConfig extends
 /** JSON Schema of {@linkcode AcerConfig}, made by `deno task schema`. */
 export const acerConfigSchema: ConfigSchema = schema;
 
-/** Settings that learn where there is no preset; those of `baselines/acer` are a preset. */
+/**
+ * Default settings, for environments without a preset; those of `baselines/acer` are a
+ * preset.
+ */
 export const defaultAcerConfig: Readonly<AcerConfig> = defaultsOf<AcerConfig>(
   acerConfigSchema,
 );

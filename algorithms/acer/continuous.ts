@@ -23,36 +23,36 @@ import {
   updateBy,
 } from "./update.ts";
 
-/** Largest logarithm of an importance weight: keeps its exponential finite. */
+/** Clip of log importance ratios, so that their exponentials are finite. */
 const LARGEST_LOG_RATIO = 20;
 
-/** Policy, V function and advantages of actions. */
+/** Stochastic dueling network: policy, value function and advantages of actions. */
 export interface DuelingModel {
-  /** Policy and V function; its parameters are the model's, without a prefix. */
+  /** Policy and value function; their parameters have no prefix. */
   readonly policy: ActorCritic;
   /**
-   * Advantages of actions, in observations or, with a recurrent policy, in the
-   * features of its V function; its parameters are under `advantage/`.
+   * Advantages of actions, from observations or, with a recurrent policy, from the
+   * features of its value function; parameters are under `advantage/`.
    */
   readonly advantage: QFunction;
 }
 
-/** Segments of actions of one or several numbers as the update takes them. */
+/** Segments of actions with any distribution. */
 export interface ContinuousAcerBatch extends SegmentBatch {
-  /** Actions as sampled `[rows, ...actionShape]`. */
+  /** Sampled actions `[rows, ...actionShape]`. */
   readonly actions: tf.Tensor;
-  /** Parameters of the distributions that actions came from `[rows, size]`. */
+  /** Parameters of the behaviour policy's distributions `[rows, size]`. */
   readonly behaviour: tf.Tensor2D;
-  /** Noise of one action for each row `[rows, noise.size]`. */
+  /** Noise of one sampled action for each row `[rows, noise.size]`. */
   readonly noise: tf.Tensor2D;
-  /** Noise of the actions that advantages are compared with `[n * rows, noise.size]`. */
+  /** Noise of the actions of the advantage baseline `[n * rows, noise.size]`. */
   readonly sampleNoise: tf.Tensor2D;
 }
 
 /**
- * Initializes the parameters of a model.
+ * Makes initial parameters of a dueling model.
  *
- * @param model Policy, V function and advantages.
+ * @param model Policy, value function and advantages.
  * @param random Random stream.
  * @returns Parameters by path.
  *
@@ -88,28 +88,27 @@ export function initDuelingModel(
 }
 
 /**
- * Computes the gradients of ACER for actions of any distribution, such as box and
- * multi-discrete ones, with a stochastic dueling network:
- * `Q(a) = V + A(a) - mean(A(u_i))` with actions `u_i` of the policy, which equals
- * `V` in expectation.
+ * Computes the gradients of ACER for any action distribution, such as box and
+ * multi-discrete actions, with a stochastic dueling network: `Q(a) = V + A(a) -
+ * mean(A(u_i))` with sampled actions `u_i`, which equals `V` in expectation.
  *
- * - Retrace with `min(1, rho^(1/d))` for `Q`, and with 1 in its place, `Qopc`, for
- *   the policy; `d` numbers are in a box action, and it is 1 for others
- * - gain of a row: `min(c, rho) (Qopc - V) log f(a) + max(0, 1 - c / rho(a'))
- *   (Q(a') - V) log f(a') + ent_coef H(f)` with an action `a'` of the policy
- * - `q_loss = mean((Qret - Q(a))^2 + (V + min(1, rho) (Qret - Q(a)) - V)^2) / 2`,
- *   where the last `V` alone has a gradient
+ * - Retrace with `min(1, rho^(1/d))` for `Q`, and with 1 in its place, `Qopc`, for the
+ *   policy; `d` is the action dimension of a box, else 1
+ * - gain of a row: `min(c, rho) (Qopc - V) log f(a) + max(0, 1 - c / rho(a')) (Q(a') -
+ *   V) log f(a') + ent_coef H(f)` with a sampled action `a'`
+ * - `q_loss = mean((Qret - Q(a))^2 + (V + min(1, rho) (Qret - Q(a)) - V)^2) / 2`, where
+ *   only the last `V` has a gradient
  *
- * The trust region is on the statistics of the distribution: means and logarithms
- * of standard deviations, or logits.
+ * The trust region applies to the parameters of the distribution: means and log
+ * standard deviations, or logits.
  *
- * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), section 5 and
- * algorithm 3.
+ * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), section 5 and algorithm
+ * 3.
  *
- * @param model Policy, V function and advantages.
+ * @param model Policy, value function and advantages.
  * @param state Parameters and their average.
  * @param batch Segments.
- * @param options Weights and limits.
+ * @param options Loss weights and limits.
  * @returns Gradients and statistics.
  *
  * @example
@@ -170,16 +169,16 @@ export function continuousAcerGradients(
   };
   const { policy: statistics, value: values, x } = run(policy);
 
-  // Actions are constants: no gradient flows through their samples.
+  // Actions are constants: no gradient flows through samples.
   const tiled = <T extends tf.Tensor>(x: T): T =>
     tf.tile(x, [samples, ...x.shape.slice(1).map(() => 1)]);
   const others = distribution.sample(tiled(statistics), batch.sampleNoise);
-  const own = distribution.sample(statistics, batch.noise);
+  const sampled = distribution.sample(statistics, batch.noise);
   const advantage = (params: Params, x: tf.Tensor, actions: tf.Tensor) =>
     model.advantage.apply(pickPrefix(params, "advantage"), x, actions);
   const aboveBaseline = (params: Params, x: tf.Tensor, actions: tf.Tensor) => {
-    const all = advantage(params, tiled(x), others);
-    const baseline = tf.mean(tf.reshape(all, [samples, rows]), 0);
+    const sampleAdvantages = advantage(params, tiled(x), others);
+    const baseline = tf.mean(tf.reshape(sampleAdvantages, [samples, rows]), 0);
     return tf.sub(advantage(params, x, actions), baseline);
   };
   const ratioOf = (actions: tf.Tensor) => {
@@ -192,10 +191,10 @@ export function continuousAcerGradients(
   };
   const taking = ratioOf(actions);
   const qTaken = tf.add<tf.Tensor1D>(values, aboveBaseline(policy, x, actions));
-  const given = { ...batch, qTaken, values };
+  const trace = { ...batch, qTaken, values };
   const [targets, uncorrected] = [taking.trace, tf.onesLike(values)].map(
     (ratios) =>
-      retraceTargets({ ...given, ratios: ratios as tf.Tensor1D }, {
+      retraceTargets({ ...trace, ratios: ratios as tf.Tensor1D }, {
         numEnvs,
         gamma,
       }),
@@ -205,13 +204,16 @@ export function continuousAcerGradients(
     tf.minimum(c, taking.ratio),
     tf.sub(uncorrected, values),
   );
-  const left = tf.relu(tf.sub(1, tf.div(c, ratioOf(own).ratio)));
+  const left = tf.relu(tf.sub(1, tf.div(c, ratioOf(sampled).ratio)));
   const corrections = options.biasCorrection === false
     ? tf.zerosLike(factors)
-    : tf.mul(left, aboveBaseline(policy, x, own));
+    : tf.mul(left, aboveBaseline(policy, x, sampled));
   const gainOf = (statistics: tf.Tensor2D) => {
     const gainF = tf.mul(distribution.logProb(statistics, actions), factors);
-    const gainBc = tf.mul(distribution.logProb(statistics, own), corrections);
+    const gainBc = tf.mul(
+      distribution.logProb(statistics, sampled),
+      corrections,
+    );
     const entropy = distribution.entropy(statistics);
     return { gainF, gainBc, entropy };
   };
@@ -263,12 +265,11 @@ export function continuousAcerGradients(
 }
 
 /**
- * Builds ACER's update for actions of any distribution:
- * {@link continuousAcerGradients}, clipping, step and average, as one pure function
- * of tensors.
+ * Makes ACER's update for any action distribution: {@link continuousAcerGradients},
+ * clipping, optimizer step and moving average, as one pure function of tensors.
  *
- * @param model Policy, V function and advantages.
- * @param options Optimizer, weights and limits.
+ * @param model Policy, value function and advantages.
+ * @param options Optimizer, loss weights and limits.
  * @returns The update.
  *
  * @example

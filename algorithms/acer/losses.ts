@@ -1,74 +1,73 @@
 import { catEntropySoftmax } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 
-/** Keeps divisions and logarithms finite: `eps` of baselines/acer/acer.py. */
+/** Term that keeps divisions and logarithms finite: `eps` of baselines/acer/acer.py. */
 const EPSILON = 1e-6;
-/** Keeps the explained variance of constant targets finite. */
+/** Term that keeps the explained variance of constant targets finite. */
 const SMALLEST_VARIANCE = 1e-12;
 
 /**
- * Rows of segments: observations one after the other, env-major, each with the
- * action that was taken there. A row where none was taken (after the last step,
- * and after a step that a time limit cut) only has a value, which the row before
- * it bootstraps from; its numbers are not learned from.
+ * Rows of segments, env-major: observations with the actions taken there. Rows without
+ * an action (after the last step, and after a truncated step) only provide the value
+ * that the row before bootstraps from, and are not learned from.
  */
 export interface SegmentRows {
-  /** Rewards of the actions `[rows]`. */
+  /** Rewards `[rows]`. */
   readonly rewards: tf.Tensor1D;
-  /** 1 where the action ended its episode, not by a time limit `[rows]`. */
+  /** 1 where the episode terminated `[rows]`. */
   readonly terminated: tf.Tensor1D;
   /** 1 where an action was taken, else 0 `[rows]`. */
   readonly taken: tf.Tensor1D;
   /**
-   * Importance weights of prioritized segments, which weight every loss
-   * `[numEnvs]`.
+   * Importance weights of prioritized replay, one for each segment `[numEnvs]`.
    *
    * @default 1 for each
    */
   readonly weights?: tf.Tensor1D;
 }
 
-/** Rows of discrete actions. */
+/** Rows of segments with discrete actions. */
 export interface AcerRows extends SegmentRows {
-  /** Actions, as counted from 0 `[rows]`. */
+  /** Actions, counted from 0 `[rows]`. */
   readonly actions: tf.Tensor1D;
-  /** Probabilities by which actions were drawn, `mu` `[rows, n]`. */
+  /** Action probabilities of the behaviour policy, `mu` `[rows, n]`. */
   readonly mu: tf.Tensor2D;
 }
 
-/** Outputs of the network for rows, each `[rows, n]`. */
+/** Network outputs, each `[rows, n]`. */
 export interface AcerOutputs {
-  /** Probabilities of the policy, `f`. */
+  /** Action probabilities of the policy, `f`. */
   readonly f: tf.Tensor2D;
-  /** Values of all actions. */
+  /** Q-values of all actions. */
   readonly q: tf.Tensor2D;
 }
 
 /** Inputs of {@link retraceTargets}, each `[rows]`. */
 export interface RetraceInputs extends SegmentRows {
-  /** Values of the taken actions. */
+  /** Q-values of the actions taken. */
   readonly qTaken: tf.Tensor1D;
-  /** Values of the observations. */
+  /** State values. */
   readonly values: tf.Tensor1D;
-  /** Probability of the taken action under the policy, divided by that when acting. */
+  /**
+   * Importance ratios: probability of the action under the policy divided by that under
+   * the behaviour policy.
+   */
   readonly ratios: tf.Tensor1D;
 }
 
 /**
- * Computes Retrace targets of the taken actions' values, as tensors:
+ * Computes Retrace targets of Q-values as tensors: `Qret_t = r_t + gamma (min(1,
+ * rho_{t+1}) (Qret_{t+1} - Q_{t+1}) + V_{t+1})` without the second term after a
+ * termination; the bracket is only `V_{t+1}` if the next row has no action. The errors
+ * `Qret - Q` are a linear recurrence, which recursive doubling solves in `log2(steps)`
+ * rounds on all rows at once.
  *
- * `Qret_t = r_t + gamma (min(1, rho_{t+1}) (Qret_{t+1} - Q_{t+1}) + V_{t+1})`
+ * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), equation 5; `q_retrace`
+ * of baselines/acer/acer.py.
  *
- * where nothing follows a termination, and the bracket is `V_{t+1}` alone where
- * the next row has no action. The errors `Qret - Q` are a linear recurrence, which
- * is solved by doubling: in `log2(steps)` rounds on all rows at once.
- *
- * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), equation 5;
- * `q_retrace` of baselines/acer/acer.py.
- *
- * @param inputs Rewards, ends, values and ratios.
+ * @param inputs Rewards, episode ends, values and ratios.
  * @param options Number of environments and discount.
- * @returns Targets `[rows]`; without meaning in rows without an action.
+ * @returns Targets `[rows]`; meaningless in rows without an action.
  *
  * @example
  * ```ts
@@ -96,7 +95,7 @@ export function retraceTargets(
   return tf.tidy(() => {
     const size = inputs.rewards.shape[0] / numEnvs;
     const rows = (x: tf.Tensor) => tf.reshape(x, [numEnvs, size]);
-    /** Returns the rows that come `by` later; 0 past the end. */
+    /** Shifts rows by `by` steps; 0 past the end. */
     const later = (x: tf.Tensor, by: number) =>
       tf.pad(tf.slice(x, [0, by], [numEnvs, size - by]), [[0, 0], [0, by]]);
     const [rewards, q, values] = [inputs.rewards, inputs.qTaken, inputs.values]
@@ -116,29 +115,29 @@ export function retraceTargets(
 
 /** Options of {@link acerLoss}. */
 export interface AcerLossOptions {
-  /** Environments that the rows come from, one after the other. */
+  /** Number of environments. */
   readonly numEnvs: number;
   /**
-   * Discount of a step.
+   * Discount factor.
    *
    * @default 0.99
    */
   readonly gamma?: number;
   /**
-   * Largest importance weight, `c`.
+   * Clip of the importance weights, `c`.
    *
    * @default 10
    */
   readonly importanceClip?: number;
   /**
-   * True to correct the bias of truncated importance weights by an expectation under
-   * the policy.
+   * Correct the bias of truncated importance weights by an expectation under the
+   * policy.
    *
    * @default true
    */
   readonly biasCorrection?: boolean;
   /**
-   * Weight of the Q function's loss, `q_coef`.
+   * Weight of the Q-function's loss, `q_coef`.
    *
    * @default 0.5
    */
@@ -163,39 +162,40 @@ export type AcerLosses = Record<
   tf.Scalar
 >;
 
-/** The losses, and the gradient of the policy's part. */
+/** Losses, and the policy gradient. */
 export interface AcerLoss {
   /** Losses over the rows with an action. */
   readonly losses: AcerLosses;
-  /** Targets of the taken actions' values `[rows]`, `qret`. */
+  /** Retrace targets of the Q-values `[rows]`, `qret`. */
   readonly targets: tf.Tensor1D;
-  /** Their differences from these values, `qret - q` `[rows]`. */
+  /** Errors of the Q-values, `qret - q` `[rows]`. */
   readonly errors: tf.Tensor1D;
   /**
-   * Gradient of each row's gain `-(policy_loss - ent_coef entropy)` with respect
-   * to `f`, `g` `[rows, n]`; 0 in rows without an action.
+   * Gradient of each row's gain `-(policy_loss - ent_coef entropy)` with respect to
+   * `f`, `g` `[rows, n]`; 0 in rows without an action.
    */
   readonly gradient: tf.Tensor2D;
 }
 
 /**
- * Computes the losses of ACER for discrete actions, and the gradient of the
- * policy's part with respect to the probabilities, in closed form:
+ * Computes the losses of ACER for discrete actions, and the policy gradient with
+ * respect to the probabilities, in closed form:
  *
  * - `truncated_loss = -mean(log f(a) min(c, rho(a)) (Qret - V))`
- * - `bias_correction_loss = -mean(sum_a f(a) max(0, 1 - c / rho(a)) log f(a) (Q(a) - V))`
+ * - `bias_correction_loss = -mean(sum_a f(a) max(0, 1 - c / rho(a)) log f(a) (Q(a) -
+ *   V))`
  * - `q_loss = mean((Qret - Q(a))^2) / 2`
  * - `loss = truncated_loss + bias_correction_loss + q_coef q_loss - ent_coef entropy`
  *
- * with `rho = f / mu` and `V = sum_a f(a) Q(a)`. The factors of the logarithms
- * are constants: no gradient flows through them.
+ * with `rho = f / mu` and `V = sum_a f(a) Q(a)`. No gradient flows through the factors
+ * of the logarithms.
  *
- * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), equation 9;
- * `Model` of baselines/acer/acer.py.
+ * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), equation 9; `Model` of
+ * baselines/acer/acer.py.
  *
- * @param outputs Probabilities and values.
- * @param rows Actions and what followed.
- * @param options Weights and limits.
+ * @param outputs Action probabilities and Q-values.
+ * @param rows Actions, rewards and episode ends.
+ * @param options Loss weights and limits.
  * @returns Losses, targets and gradient.
  *
  * @example
@@ -230,10 +230,10 @@ export function acerLoss(
   const rho = tf.div(f, tf.add(mu, EPSILON));
   const ratios = valueOf(rho), qTaken = valueOf(q);
   const values = tf.sum<tf.Tensor1D>(tf.mul(f, q), 1);
-  const given = { ...rows, qTaken, values, ratios };
-  const targets = retraceTargets(given, { numEnvs, gamma });
+  const trace = { ...rows, qTaken, values, ratios };
+  const targets = retraceTargets(trace, { numEnvs, gamma });
 
-  // Factors of log f: of the taken action, and of all actions.
+  // Factors of log f: of the action taken, and of all actions.
   const advantages = tf.sub(targets, values);
   const factors = tf.mul(advantages, tf.minimum(c, ratios));
   const left = tf.relu(tf.sub(1, tf.div(c, tf.add(rho, EPSILON))));
@@ -265,7 +265,7 @@ export function acerLoss(
   return { losses, targets, errors, gradient };
 }
 
-/** Adds up the losses by their weights. */
+/** Adds the weighted losses. */
 export function lossesOf(
   parts: Omit<AcerLosses, "loss" | "policy_loss">,
   { qCoefficient = 0.5, entropyCoefficient = 0.01 }: AcerLossOptions,
@@ -290,18 +290,16 @@ export type TrustRegionStatistics = Record<
 >;
 
 /**
- * Projects the gradient of each row's gain so that the divergence from the
- * average policy does not grow by more than `delta` along it:
- *
+ * Projects the gradient of each row's gain into the trust region, so that the KL
+ * divergence from the average policy does not grow by more than `delta` along it:
  * `z = g - max(0, (k g - delta) / |k|^2) k`
- *
- * where `k` is the gradient of `KL(f_pol, f)` with respect to the same numbers, as
- * {@link divergenceGradient} gives it for probabilities.
+ * where `k` is the gradient of `KL(f_pol, f)` with respect to the same statistics
+ * ({@link divergenceGradient} for probabilities).
  *
  * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), equation 12.
  *
  * @param gradient Gradient of the gains, `g` `[rows, n]`.
- * @param k Gradient of the divergence `[rows, n]`.
+ * @param k Gradient of the KL divergence `[rows, n]`.
  * @param options Limit, and rows that count for the statistics.
  * @returns The projected gradient, and statistics.
  *
@@ -354,8 +352,8 @@ export function trustRegion(
  * Computes the gradient of `KL(f_pol, f)` with respect to the probabilities `f`:
  * `-f_pol / f`.
  *
- * @param f Probabilities of the policy `[rows, n]`.
- * @param fAverage Probabilities of the average policy `[rows, n]`.
+ * @param f Action probabilities of the policy `[rows, n]`.
+ * @param fAverage Action probabilities of the average policy `[rows, n]`.
  * @returns `k` `[rows, n]`.
  *
  * @example
@@ -376,10 +374,10 @@ export function divergenceGradient(
   return tf.tidy(() => tf.neg(tf.div(fAverage, tf.add(f, EPSILON))));
 }
 
-/** One-hot encodes the taken action of each row `[rows, n]`. */
+/** One-hot encodes the action of each row `[rows, n]`. */
 export function oneHot(actions: tf.Tensor1D, n: number): tf.Tensor2D {
-  const all = tf.range(0, n, 1, "int32");
-  return tf.cast(tf.equal(tf.expandDims(actions, 1), all), "float32");
+  const choices = tf.range(0, n, 1, "int32");
+  return tf.cast(tf.equal(tf.expandDims(actions, 1), choices), "float32");
 }
 
 /** Counts the rows with an action, at least 1. */
@@ -389,25 +387,25 @@ export function countOf(taken: tf.Tensor1D): tf.Scalar {
 
 type Mean = (x: tf.Tensor) => tf.Scalar;
 
-/** Returns the mean over the rows that count. */
+/** Makes the mean over the rows with an action. */
 function meanOver(taken: tf.Tensor1D, shares: tf.Tensor = taken): Mean {
   const count = countOf(taken);
   return (x) => tf.div(tf.sum(tf.mul(x, shares)), count);
 }
 
-/** Returns the mean over the rows with an action, by their segments' weights. */
+/** Makes the mean over the rows with an action, weighted by their segment. */
 export function weightedMean(rows: SegmentRows): Mean {
   return meanOver(rows.taken, sharesOf(rows));
 }
 
-/** Returns the segment's weight of each row with an action `[rows]`. */
+/** Returns the weight of each row: that of its segment, 0 without an action `[rows]`. */
 export function sharesOf({ taken, weights }: SegmentRows): tf.Tensor {
   if (weights === undefined) return taken;
   const perSegment = tf.reshape(taken, [weights.shape[0], -1]);
   return tf.reshape(tf.mul(perSegment, tf.expandDims(weights, 1)), [-1]);
 }
 
-/** Computes the mean absolute error in each segment `[numEnvs]`. */
+/** Computes the mean absolute error of each segment `[numEnvs]`. */
 export function segmentErrors(
   errors: tf.Tensor1D,
   { taken, weights }: SegmentRows,
@@ -424,8 +422,8 @@ export function explainedVarianceOf(
   errors: tf.Tensor,
   mean: Mean,
 ): tf.Scalar {
-  const [left, all] = [errors, targets].map((x) =>
+  const [left, total] = [errors, targets].map((x) =>
     mean(tf.square(tf.sub(x, mean(x))))
   );
-  return tf.sub(1, tf.div(left, tf.maximum(all, SMALLEST_VARIANCE)));
+  return tf.sub(1, tf.div(left, tf.maximum(total, SMALLEST_VARIANCE)));
 }

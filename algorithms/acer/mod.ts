@@ -1,6 +1,6 @@
 /**
- * Actor-critic with experience replay (ACER): the algorithm, its losses and its
- * update as pure functions, its settings and presets.
+ * Actor-critic with experience replay (ACER): the algorithm, its losses and update as
+ * pure functions, its settings and presets.
  *
  * @example Learn which of two actions pays
  * ```ts

@@ -28,33 +28,33 @@ import {
   weightedMean,
 } from "./losses.ts";
 
-/** Segments as any update takes them; rows are `env * rowsOfAnEnv + row`. */
+/** Batch of segments; rows are `env * rowsOfAnEnv + row`. */
 export interface SegmentBatch extends SegmentRows {
   /** Encoded observations `[rows, ...observationShape]`. */
   readonly observations: tf.Tensor;
-  /** Recurrent models only: state before the first row `[numEnvs, stateSize]`. */
+  /** Recurrent state before the first row `[numEnvs, stateSize]`; recurrent only. */
   readonly state?: tf.Tensor2D;
-  /** Recurrent models only: 1 where an episode starts at the row `[rows]`. */
+  /** Episode starts: 1 where an episode starts at the row `[rows]`; recurrent only. */
   readonly masks?: tf.Tensor1D;
-  /** 1 where a choice is allowed `[rows, distribution.masking.size]`; with masks only. */
+  /** Action masks `[rows, distribution.masking.size]`, if there are some. */
   readonly actionMasks?: tf.Tensor2D;
 }
 
-/** Segments of discrete actions. */
+/** Batch of segments of discrete actions. */
 export interface AcerBatch extends AcerRows, SegmentBatch {}
 
-/** Everything that an update changes. */
+/** Training state of ACER. */
 export type AcerState = {
-  /** Parameters of policy and Q function. */
+  /** Parameters of policy and Q-function. */
   policy: Params;
-  /** Their moving average: the centre of the trust region. */
+  /** Average policy: moving average of the parameters, the centre of the trust region. */
   average: Params;
-  /** Slots of the optimizer. */
+  /** Optimizer state. */
   slots: OptimizerState;
 };
 
 /**
- * Statistics of an update, all scalars. Those of the gradients' parts need a trust
+ * Statistics of an update, all scalars. Norms of the gradients' parts need a trust
  * region and `partNorms`.
  */
 export type AcerStatistics =
@@ -69,19 +69,19 @@ export type AcerStatistics =
 export interface AcerUpdateResult {
   /** State after the update. */
   state: AcerState;
-  /** Losses and norms of the parameters before it. */
+  /** Losses and norms before the update. */
   stats: AcerStatistics;
-  /** Mean `|qret - q|` of each segment, where segments have weights. */
+  /** Mean absolute TD error of each segment, if segments have weights. */
   results?: { readonly tdErrors: tf.Tensor1D };
 }
 
-/** Hyperparameters that change from update to update, as tensors. */
+/** Scheduled hyperparameters, as tensors. */
 export interface AcerInputs {
-  /** Learning rate of this update. */
+  /** Learning rate. */
   readonly learningRate: tf.Scalar;
 }
 
-/** A pure function from one state to the next. */
+/** Update as a pure function from one training state to the next. */
 export type AcerUpdate<B = AcerBatch> = (
   state: AcerState,
   batch: B,
@@ -91,20 +91,20 @@ export type AcerUpdate<B = AcerBatch> = (
 /** Options of {@link acerGradients}. */
 export interface AcerGradientsOptions extends AcerLossOptions {
   /**
-   * True where the policy's gradient is projected into the trust region.
+   * Project the policy gradient into the trust region.
    *
    * @default true
    */
   readonly trustRegion?: boolean;
   /**
-   * Largest divergence from the average policy along the gradient.
+   * Largest KL divergence from the average policy along the gradient.
    *
    * @default 1
    */
   readonly delta?: number;
   /**
-   * True where the norms of the policy's and of the Q function's part are among
-   * the statistics: false saves one of two products with the network's Jacobian.
+   * Compute the norms of the policy's and the Q-function's gradients: false saves one
+   * of two Jacobian products.
    *
    * @default true
    */
@@ -116,7 +116,7 @@ export interface AcerUpdateOptions extends AcerGradientsOptions {
   /** Optimizer of the weighted sum of the losses. */
   readonly optimizer: Optimizer;
   /**
-   * Global norm that gradients are clipped to; null for no clipping.
+   * Maximum gradient norm; null for no clipping.
    *
    * @default 10
    */
@@ -128,32 +128,32 @@ export interface AcerUpdateOptions extends AcerGradientsOptions {
    */
   readonly averageDecay?: number;
   /**
-   * Parameters that enter the moving average: those after the step, or those before
-   * it, as most variables of the released graph did.
+   * Parameters that the average takes in: those after the step, or those before it, as
+   * for most variables of the released graph.
    *
    * @default "after_step"
    */
   readonly averageOrder?: "after_step" | "before_step";
 }
 
-/** Gradients of an update before they are clipped, and statistics. */
+/** Gradients before clipping, and statistics. */
 export interface AcerGradients {
-  /** Gradient for each parameter, by path. */
+  /** Gradient of each parameter, by path. */
   readonly gradients: Params;
-  /** Losses, and norms of parts of the gradient. */
+  /** Losses, and norms of the gradients' parts. */
   readonly statistics: Omit<AcerStatistics, "grad_norm">;
-  /** Differences of the taken actions' values from their targets `[rows]`. */
+  /** Errors of the Q-values `[rows]`. */
   readonly errors: tf.Tensor1D;
 }
 
 /**
- * Computes the gradients of ACER for a model: those of the policy, projected into
- * the trust region, plus those of `q_coef q_loss`.
+ * Computes the gradients of ACER: the policy gradient, projected into the trust region,
+ * plus that of `q_coef q_loss`.
  *
- * @param model Policy and Q function.
- * @param state Parameters and their average.
+ * @param model Policy and Q-function.
+ * @param state Parameters and their moving average.
  * @param batch Segments.
- * @param options Weights and limits.
+ * @param options Loss weights and limits.
  * @returns Gradients and statistics.
  *
  * @example
@@ -208,24 +208,24 @@ export function acerGradients(
   }, { ...options, rows: batch });
 }
 
-/** An update as functions of the parameters. */
+/** Losses and gradients of an update before they reach the parameters. */
 export interface NetworkGradients {
   /** Losses, for the log. */
   readonly losses: AcerLosses;
-  /** Differences of the taken actions' values from their targets `[rows]`. */
+  /** Errors of the Q-values `[rows]`. */
   readonly errors: tf.Tensor1D;
   /** Gradient of each row's gain with respect to the policy's statistics, `g`. */
   readonly gradient: tf.Tensor2D;
-  /** Gradient of the divergence from the average policy with respect to them. */
+  /** Computes the gradient of the KL divergence with respect to them. */
   k(): tf.Tensor2D;
-  /** Computes these statistics `[rows, n]` and the loss of the Q function. */
+  /** Computes these statistics `[rows, n]` and the Q-function's loss. */
   parts(params: Params): {
     readonly statistics: tf.Tensor2D;
     readonly qLoss: tf.Tensor;
   };
 }
 
-/** Projects the policy's gradient, and takes both gradients to the parameters. */
+/** Projects the policy gradient, and backpropagates both gradients to the parameters. */
 export function throughNetwork(
   params: Params,
   { losses, errors, gradient, k, parts }: NetworkGradients,
@@ -274,14 +274,15 @@ export function throughNetwork(
 }
 
 /**
- * Builds ACER's update for a model: losses, projection, gradients, clipping, step
- * and average, as one pure function of tensors, which can be traced.
+ * Makes ACER's update of a model: losses, projection, gradients, clipping, optimizer
+ * step and moving average, as one pure function of tensors, which can be traced and
+ * compiled.
  *
- * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), algorithm 2;
- * `Model` of baselines/acer/acer.py.
+ * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), algorithm 2; `Model` of
+ * baselines/acer/acer.py.
  *
- * @param model Policy and Q function.
- * @param options Optimizer, weights and limits.
+ * @param model Policy and Q-function.
+ * @param options Optimizer, loss weights and limits.
  * @returns The update.
  *
  * @example
@@ -322,7 +323,7 @@ export function acerUpdate(
   );
 }
 
-/** Builds an update from its gradients: clipping, step and average. */
+/** Makes an update of gradients: clipping, optimizer step and moving average. */
 export function updateBy<B extends SegmentRows>(
   gradientsOf: (state: AcerState, batch: B) => AcerGradients,
   options: AcerUpdateOptions,
@@ -355,11 +356,11 @@ export function updateBy<B extends SegmentRows>(
 }
 
 /**
- * Initializes the state of an update: the average starts at the parameters.
+ * Makes the initial training state: the moving average starts at the parameters.
  *
  * @param params Parameters of the model.
  * @param optimizer Optimizer of the update.
- * @returns Parameters, a copy of them as their average, and slots.
+ * @returns Parameters, a copy of them as their average, and optimizer state.
  *
  * @example
  * ```ts

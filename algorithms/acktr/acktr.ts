@@ -31,11 +31,10 @@ import {
 } from "./update.ts";
 
 /**
- * Definition of the actor-critic with a Kronecker-factored trust region, for `Agent`
- * and the command line: A2C with natural steps.
+ * Actor-critic with a Kronecker-factored trust region (ACKTR) as an algorithm, for
+ * `Agent` and the command line: A2C with natural gradient steps.
  *
- * Source: Wu et al. 2017 (https://arxiv.org/abs/1708.05144), as in
- * baselines/acktr.
+ * Source: Wu et al. 2017 (https://arxiv.org/abs/1708.05144), as in baselines/acktr.
  */
 export const acktr: Algorithm<AcktrConfig, ActorCritic> = {
   meta: {
@@ -54,8 +53,8 @@ export const acktr: Algorithm<AcktrConfig, ActorCritic> = {
       coldUpdates: 2,
       invertEvery: 3,
     },
-    // Steps of values in the hundreds are bounded, and inputs of small variance are
-    // damped away: both must be scaled.
+    // Observations and rewards must be scaled: steps for values in the hundreds are
+    // bounded, and inputs of small variance are damped away.
     runDefaults: { normalizeObservation: true, normalizeReward: true },
     unusedSettings: unusedOf,
   },
@@ -79,7 +78,7 @@ function checkConfig(
   );
 }
 
-/** Finds settings without effect. */
+/** Lists settings that have no effect given the others. */
 function unusedOf(
   config: AcktrConfig,
   spaces: KnownSpaces,
@@ -139,7 +138,7 @@ function partsOf(
   };
 }
 
-/** Inverts the factors after an update, where the schedule says so. */
+/** Inverts the factors after an update, when they are due. */
 function refreshed(
   steps: readonly AcktrStep[],
   update: number,
@@ -152,13 +151,13 @@ function refreshed(
       return pickPrefix(state.optimizer, name) as KfacArrays;
     });
     if (inverted === undefined) continue;
-    const own = addPrefix(inverted, name) as SavedState[string];
-    state = { ...state!, optimizer: { ...state!.optimizer, ...own } };
+    const inverses = addPrefix(inverted, name) as SavedState[string];
+    state = { ...state!, optimizer: { ...state!.optimizer, ...inverses } };
   }
   return state;
 }
 
-/** Describes a step that was skipped because a number was not finite. */
+/** Describes a step that was skipped because of a number that is not finite. */
 function nonFinite(
   steps: readonly AcktrStep[],
   finite: Arrays,
@@ -168,12 +167,13 @@ function nonFinite(
 }
 
 /**
- * Actor-critic with a Kronecker-factored trust region: acts, records `numSteps`
- * steps of each environment and then takes one natural step on A2C's loss.
+ * Actor-critic with a Kronecker-factored trust region (ACKTR): collects a rollout of
+ * `numSteps` steps of each environment, then takes one natural gradient step on A2C's
+ * loss.
  *
- * `update` returns the statistics of `A2C`, `trust_region_factor`, the factor by which
- * the step was shortened, and `steps_skipped`, 1 where a number in it was not
- * finite. Factors and their inverses are saved and restored with the rest.
+ * `update` returns the statistics of `A2C`, `trust_region_factor`, the factor that
+ * shortened the step, and `steps_skipped`, 1 if a number in it was not finite. The
+ * saved state includes factors and their inverses.
  *
  * @example
  * ```ts
@@ -203,9 +203,9 @@ function nonFinite(
  */
 export class ACKTR extends Agent<AcktrConfig, ActorCritic> {
   /**
-   * Creates a new agent.
+   * Creates an agent.
    *
-   * @param spaces Spaces of one environment, and number of environments.
+   * @param spaces Spaces and number of environments.
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range, or conflicts with
    * another one.

@@ -12,7 +12,7 @@ import schema from "./config.schema.json" with { type: "json" };
 export interface AcktrConfig
   extends OnPolicyConfig, Pick<A2CConfig, "valueCoefficient"> {
   /**
-   * Global norm that gradients of the cold updates are clipped to; null does not clip. Natural steps are bounded by klClip.
+   * Maximum gradient norm of the cold updates; null does not clip. Natural gradient steps are bounded by klClip.
    *
    * @default 0.5
    * @exclusiveMinimum 0
@@ -30,7 +30,7 @@ export interface AcktrConfig
    */
   valueLearningRate: number | null;
   /**
-   * Largest length of a step, measured by the Fisher matrix; null for no limit.
+   * Trust region: largest step size, measured by the Fisher matrix; null for no limit.
    *
    * @default 0.001
    * @exclusiveMinimum 0
@@ -39,7 +39,7 @@ export interface AcktrConfig
    */
   klClip: number | null;
   /**
-   * The same for the value's steps, for separate objectives; null uses klClip.
+   * Trust region of the value function's steps, for separate objectives; null uses klClip.
    *
    * @default 0.01
    * @exclusiveMinimum 0
@@ -54,7 +54,7 @@ export interface AcktrConfig
    */
   klClipKind: "norm_constraint" | "kl";
   /**
-   * Weight of the values in the Fisher matrix: they are treated as means of normal distributions with the standard deviation 1 / (2 valueFisherCoefficient).
+   * Weight of the value function in the Fisher matrix: its values count as means of normal distributions with the standard deviation 1 / (2 valueFisherCoefficient).
    *
    * @default 1
    * @exclusiveMinimum 0
@@ -137,7 +137,7 @@ export interface AcktrConfig
    */
   inversionPrecision: "double" | "single";
   /**
-   * Largest number of examples for the factors of a convolution: each has a row for every position.
+   * Largest number of observations for the factors of a convolution: each has a row for every position.
    *
    * @default 64
    * @minimum 2
@@ -146,7 +146,7 @@ export interface AcktrConfig
    */
   convolutionExamples: number;
   /**
-   * Initial updates by plain gradient descent with the same momentum, which also takes those until the first inversion.
+   * Number of initial updates by plain gradient descent with the same momentum (cold updates); it is also used until the first inversion.
    *
    * @default 10
    * @minimum 0
@@ -175,7 +175,10 @@ export interface AcktrConfig
 /** JSON Schema of {@linkcode AcktrConfig}, made by `deno task schema`. */
 export const acktrConfigSchema: ConfigSchema = schema;
 
-/** Settings of the original `baselines/acktr`, but for the departures in the README. */
+/**
+ * Default settings: those of the original `baselines/acktr`, except for the differences
+ * in the README.
+ */
 export const defaultAcktrConfig: Readonly<AcktrConfig> = defaultsOf<
   AcktrConfig
 >(acktrConfigSchema);

@@ -1,7 +1,7 @@
 /**
- * Actor-critic with a Kronecker-factored trust region (ACKTR): A2C's loss and
- * rollouts with the natural gradients of `@bellman/kfac`, as a pure function, its
- * settings and presets for the classic environments.
+ * Actor-critic with a Kronecker-factored trust region (ACKTR): A2C's rollouts and loss
+ * with the natural gradients of `@bellman/kfac`; the algorithm, its update as a pure
+ * function, its settings and presets.
  *
  * @example Learn which of two actions pays
  * ```ts

@@ -1,10 +1,10 @@
 import texts from "./presets/texts.json" with { type: "json" };
 
 /**
- * Settings that are known to work, as YAML texts by environment id; `ALE` covers
- * all ids that start with `ALE/`, and `baselines` has the original's settings, for
- * any. Keys are those of {@linkcode AcktrConfig} and of a run: `env`,
- * `totalTimesteps`, `numEnvs` and others.
+ * Tuned settings as YAML texts by environment id; `ALE` covers all ids that start with
+ * `ALE/`, and `baselines` has the original's settings, for any environment. Keys are
+ * those of {@linkcode AcktrConfig} and of a run: `env`, `totalTimesteps`, `numEnvs` and
+ * others.
  */
 export const acktrPresets: Readonly<Record<string, string>> = {
   "ALE": texts["atari.yaml"],

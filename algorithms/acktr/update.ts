@@ -27,19 +27,19 @@ import { type ActorCritic, addPrefix, pickPrefix } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import type { AcktrConfig } from "./config.ts";
 
-/** Values that change from update to update, and the noise of the sampled targets. */
+/** Scheduled hyperparameters of an update, and noise. */
 export interface AcktrInputs {
-  /** Learning rate of this update. */
+  /** Learning rate. */
   readonly learningRate: tf.Scalar;
-  /** Learning rate of the value's steps; separate objectives only. */
+  /** Learning rate of the value function; separate objectives only. */
   readonly valueLearningRate: tf.Scalar;
-  /** Fraction of the learning rate that cold updates use. */
+  /** Learning rate of cold updates, as a fraction of the learning rate. */
   readonly coldRatio: tf.Scalar;
   /** Weight of the entropy. */
   readonly entropyCoefficient: tf.Scalar;
-  /** Noise of the values' targets `[batch, 1]`. */
+  /** Noise of the sampled values `[batch, 1]`. */
   readonly valueNoise: tf.Tensor2D;
-  /** Noise of the sampled actions; only where they are sampled. */
+  /** Noise of the sampled actions, if they are sampled. */
   readonly actionNoise?: tf.Tensor2D;
 }
 
@@ -50,42 +50,39 @@ export type AcktrStatistics =
 
 /** Result of an update, in new tensors; its inputs stay valid. */
 export interface AcktrUpdateResult {
-  /** Parameters and state of K-FAC after the update. */
+  /** Parameters and K-FAC state after the update. */
   readonly state: A2CState;
-  /** Losses, norm of the gradient, factor of the trust region. */
+  /** Losses, gradient norm, trust region factor. */
   readonly stats: AcktrStatistics;
   /** 1 for each finite statistic, by the name of the step. */
   readonly results: Record<string, tf.Tensor1D>;
 }
 
-/** One natural step of an update, on some of the parameters. */
+/** Natural gradient step of an update, on some of the parameters. */
 export interface AcktrStep {
   /** Name in the state: `all`, `policy` or `value`. */
   readonly name: string;
-  /** Its optimizer. */
+  /** K-FAC optimizer. */
   readonly kfac: Kfac;
-  /** True where it updates the parameter of that path. */
+  /** Returns true if it updates the parameter of that path. */
   has(path: string): boolean;
 }
 
-/** An update: its natural steps, and the pure function that takes them. */
+/** Natural gradient steps of an update, and the pure functions that take them. */
 export interface AcktrUpdate {
-  /** Natural steps, in the order in which they are taken. */
+  /** Natural gradient steps, in the order in which they are taken. */
   readonly steps: readonly AcktrStep[];
-  /** Initializes the state of an update: slots of K-FAC are new tensors. */
+  /** Makes the initial training state. */
   init(params: Params): A2CState;
-  /** Takes one update, with statistics. */
+  /** Takes an update that also updates the factors' statistics. */
   readonly apply: AcktrApply;
-  /**
-   * Takes an update that needs no statistics, which is cheaper; the noise is not
-   * used.
-   */
+  /** Takes an update without statistics of the factors, which is cheaper; noise is ignored. */
   readonly applyLight: AcktrApply;
-  /** True where the update of that number, from 0, needs statistics. */
+  /** Returns true if the update of that number, from 0, needs statistics of the factors. */
   needsStatistics(update: number): boolean;
 }
 
-/** A pure function from one state to the next. */
+/** Update as a pure function from one training state to the next. */
 export type AcktrApply = (
   state: A2CState,
   batch: A2CBatch,
@@ -93,11 +90,11 @@ export type AcktrApply = (
 ) => AcktrUpdateResult;
 
 /**
- * Finds the layers of an actor-critic, in the order of its parameters.
+ * Lists the layers of an actor-critic, in the order of its parameters.
  *
- * @param model The policy and the value function.
- * @param params Its parameters, of any values.
- * @returns The layers; log standard deviations and gains are in none.
+ * @param model Policy and value function.
+ * @param params Parameters of the model, of any values.
+ * @returns The layers; log standard deviations and gains belong to none.
  *
  * @example
  * ```ts
@@ -139,17 +136,17 @@ export function actorCriticLayers(
 }
 
 /**
- * Builds ACKTR's update for a model: the loss of A2C, and natural steps on it
- * instead of an optimizer's. It is a pure function of tensors, which can be traced.
+ * Makes ACKTR's update of a model: A2C's loss with natural gradient steps, as one pure
+ * function of tensors, which can be traced and compiled.
  *
- * The Fisher matrix is that of the policy's actions and of values that are means
- * of normal distributions. Shared objective: one step on the weighted sum.
- * Separate objectives, which take networks without a common parameter: one step
- * on each, with separate trust regions. Null: separate where possible.
+ * The Fisher matrix is that of the policy's actions and of values taken as means of
+ * normal distributions. Shared objective: one step on the weighted sum. Separate
+ * objectives, for networks without common parameters: one step on each, with separate
+ * trust regions. Null: separate where possible.
  *
  * Source: Wu et al. 2017 (https://arxiv.org/abs/1708.05144); baselines/acktr.
  *
- * @param model The policy and the value function.
+ * @param model Policy and value function.
  * @param layers Layers of the model, as `actorCriticLayers` finds them.
  * @param options Settings.
  * @returns The update.
@@ -195,8 +192,8 @@ export function acktrUpdate(
 ): AcktrUpdate {
   const { objective, fisherActions, klClip } = options;
   const { noise, distribution } = model;
-  // The information of a logarithm of a deviation is 2. Those of state-dependent
-  // noise share it, as many as there are features.
+  // The Fisher information of a log standard deviation is 2. Those of state-dependent
+  // exploration share it among the features.
   const information = 2 * distribution.noise.size / noise.size;
   const isNormal = distribution.noise.kind === "normal";
   const ofPolicy: KfacOptions = {
@@ -205,21 +202,21 @@ export function acktrUpdate(
   };
   const valueKlClip = options.valueKlClip ?? klClip;
   const ofValue = kfacOptions({ ...options, klClip: valueKlClip });
-  const all = new Kfac(layers, ofPolicy);
+  const joint = new Kfac(layers, ofPolicy);
   const apart = layers.every(({ kernel }) => /^(pi|vf)\//.test(kernel));
   const isShared = objective === null ? !apart : objective === "shared";
   const valueCoefficient = isShared ? options.valueCoefficient : 1;
   const steps: AcktrStep[] = isShared
-    ? [{ name: "all", kfac: all, has: () => true }]
+    ? [{ name: "all", kfac: joint, has: () => true }]
     : [["policy", "vf/"], ["value", "pi/"]].map(([name, others]) => {
       const has = (path: string) => !path.startsWith(others);
-      const own = layers.filter(({ kernel }) => has(kernel));
-      const kfac = new Kfac(own, name === "policy" ? ofPolicy : ofValue);
+      const stepLayers = layers.filter(({ kernel }) => has(kernel));
+      const kfac = new Kfac(stepLayers, name === "policy" ? ofPolicy : ofValue);
       return { name, kfac, has };
     });
-  const of = ({ has }: AcktrStep, values: Params): Params =>
+  const pick = ({ has }: AcktrStep, values: Params): Params =>
     Object.fromEntries(Object.entries(values).filter(([path]) => has(path)));
-  // What is (v - sample)^2 to the original is half of that to a normal one.
+  // The original's (v - sample)^2 is twice the negative log-density of a normal.
   const variance = 1 / (2 * options.valueFisherCoefficient) ** 2;
 
   const objectiveOf = (
@@ -253,27 +250,27 @@ export function acktrUpdate(
         const { loss, aux, gradients, rows }:
           & Omit<KfacGradients, "rows">
           & Partial<KfacGradients> = gradientsOf(objective, params);
-        const made = steps.map((step) => {
+        const taken = steps.map((step) => {
           const learningRate = step.name === "value"
             ? inputs.valueLearningRate
             : inputs.learningRate;
-          return step.kfac.apply(of(step, params), of(step, gradients), {
+          return step.kfac.apply(pick(step, params), pick(step, gradients), {
             state: pickPrefix(optimizer, step.name),
             learningRate,
             coldLearningRate: tf.mul(learningRate, inputs.coldRatio),
             rows,
           });
         });
-        const states = made.map(({ state }, i) =>
+        const states = taken.map(({ state }, i) =>
           addPrefix(state, steps[i].name)
         );
-        const finite = made.map((it) => it.finite);
+        const finite = taken.map((it) => it.finite);
         const names = steps.map(({ name }) => name);
         return {
           state: {
             policy: Object.assign(
               { ...params },
-              ...made.map((it) => it.params),
+              ...taken.map((it) => it.params),
             ),
             optimizer: Object.assign({}, ...states),
           },
@@ -283,8 +280,8 @@ export function acktrUpdate(
             policy_loss: aux.policyLoss as tf.Scalar,
             value_loss: aux.valueLoss as tf.Scalar,
             entropy: aux.entropy as tf.Scalar,
-            grad_norm: globalNorm(of(steps[0], gradients)),
-            trust_region_factor: made[0].coefficient,
+            grad_norm: globalNorm(pick(steps[0], gradients)),
+            trust_region_factor: taken[0].coefficient,
             steps_skipped: tf.sub(1, tf.min(tf.concat(finite, 0))) as tf.Scalar,
           },
         };
@@ -294,17 +291,17 @@ export function acktrUpdate(
     init: (params) => ({
       policy: params,
       optimizer: steps.reduce((state, step) => {
-        const own = step.kfac.init(of(step, params));
-        return { ...state, ...addPrefix(own, step.name) };
+        const initial = step.kfac.init(pick(step, params));
+        return { ...state, ...addPrefix(initial, step.name) };
       }, {}),
     }),
-    apply: applying(all.gradients.bind(all)),
+    apply: applying(joint.gradients.bind(joint)),
     applyLight: applying(valueAndGradients),
     needsStatistics: (update) => steps[0].kfac.needsRows(update),
   };
 }
 
-/** Settings of K-FAC: those of the same names, and others of baselines/acktr. */
+/** Translates the settings to K-FAC's: equal names, and others of baselines/acktr. */
 function kfacOptions(options: AcktrConfig): KfacOptions {
   const { klClip, klClipKind, kfacForm, maxGradNorm } = options;
   return {
@@ -312,7 +309,7 @@ function kfacOptions(options: AcktrConfig): KfacOptions {
     others: "gradient",
     form: kfacForm,
     dampingKind: kfacForm === "inverse" ? "factored" : "plain",
-    // Keeps the average's horizon in updates, whatever the interval.
+    // Keeps the horizon of the moving average in updates, for any interval.
     average: { decay: options.statisticsDecay ** options.covUpdateEvery },
     momentumKind: "averaged",
     trustRegion: klClip === null ? null : { kind: klClipKind, limit: klClip },
@@ -320,12 +317,12 @@ function kfacOptions(options: AcktrConfig): KfacOptions {
   };
 }
 
-/** Creates an optimizer that first clips the gradients by their norm. */
+/** Makes an optimizer that clips the gradient norm first. */
 function clipping(optimizer: Optimizer, maxNorm: number | null): Optimizer {
   return {
     ...optimizer,
-    apply(params, given, options) {
-      const { gradients } = clipByGlobalNorm(given, maxNorm);
+    apply(params, raw, options) {
+      const { gradients } = clipByGlobalNorm(raw, maxNorm);
       return optimizer.apply(params, gradients, options);
     },
   };

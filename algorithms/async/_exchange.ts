@@ -1,22 +1,22 @@
-/** Messages between a worker in another process and the parameters that all learn. */
+/** Messages between a worker in another process and the parameter server. */
 
-/** Arrays of parameters that a worker may want, as bits. */
+/** Arrays that a worker may need, as bits. */
 export const PART = { params: 1, target: 2 } as const;
 export type Part = keyof typeof PART;
-/** All of them, in the order in which they are sent. */
+/** Names of these arrays, in the order in which they are sent. */
 export const PARTS = Object.keys(PART) as Part[];
 
-/** When the target network is to be copied to: before or after the push. */
+/** Time of an update of the target network: before or after the push. */
 export const SYNC = { never: 0, before: 1, after: 2 } as const;
 
-/** Most statistics of a report. */
+/** Largest number of statistics in a report. */
 const REPORT = 8;
-/** Numbers in front of a gradient, and of parameters. */
+/** Numbers before the gradient of a request, and before the arrays of a reply. */
 const ASKED = 7 + REPORT, TOLD = 4;
 
-/** A question: what was done since the last one, and what is wanted. */
+/** Request of a worker: its progress since the last one, and its needs. */
 export interface Question {
-  /** Steps that were taken. */
+  /** Steps taken. */
   readonly steps: number;
   /** Steps to claim. */
   readonly claim: number;
@@ -24,24 +24,24 @@ export interface Question {
   readonly sync: number;
   /** Arrays that the worker uses, as bits of `PART`. */
   readonly parts: number;
-  /** True where it needs them at once, and not only with steps to take. */
+  /** True if it needs the arrays at once, even if no steps are left to take. */
   readonly pulls: boolean;
   /** Gradient to push, and its learning rate. */
   readonly gradient?: Float32Array;
   readonly rate: number;
-  /** Statistics to report; none are sent where there are none. */
+  /** Statistics to report; empty to report none. */
   readonly statistics: readonly number[];
 }
 
-/** What the worker is told. */
+/** Reply to a worker. */
 export interface Told {
   /** Steps of all workers, `T`. */
   readonly steps: number;
-  /** Copies to the target network so far. */
+  /** Updates of the target network so far. */
   readonly targets: number;
-  /** Steps that it may take. */
+  /** Steps granted to it. */
   readonly granted: number;
-  /** Arrays that have changed since the last ones. */
+  /** Arrays that have changed since the last reply. */
   readonly arrays: Partial<Record<Part, Float32Array>>;
 }
 
@@ -49,7 +49,7 @@ function bytesOf(array: Float32Array | Float64Array): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
-/** Returns the bytes of a question in parts. */
+/** Encodes a request, in parts. */
 export function encodeQuestion(question: Question): Uint8Array[] {
   const { steps, claim, sync, parts, pulls, gradient, rate } = question;
   const { statistics } = question, head = new Float64Array(ASKED);
@@ -59,7 +59,7 @@ export function encodeQuestion(question: Question): Uint8Array[] {
   return [bytesOf(head), ...gradient ? [bytesOf(gradient)] : []];
 }
 
-/** Reads a question; it throws where it is of another number of parameters. */
+/** Decodes a request; throws if its number of parameters differs. */
 export function decodeQuestion(bytes: Uint8Array, size: number): Question {
   const { buffer, byteOffset } = bytes;
   const head = new Float64Array(buffer, byteOffset, ASKED);
@@ -82,7 +82,7 @@ export function decodeQuestion(bytes: Uint8Array, size: number): Question {
   };
 }
 
-/** Returns the bytes of what a worker is told in parts. */
+/** Encodes a reply, in parts. */
 export function encodeTold(told: Told): Uint8Array[] {
   const { steps, targets, granted, arrays } = told;
   const sent = PARTS.filter((part) => arrays[part] !== undefined);
@@ -91,7 +91,7 @@ export function encodeTold(told: Told): Uint8Array[] {
   return [bytesOf(head), ...sent.map((part) => bytesOf(arrays[part]!))];
 }
 
-/** Reads what a worker is told; its arrays are views of the bytes. */
+/** Decodes a reply; its arrays are views of the bytes. */
 export function decodeTold(bytes: Uint8Array, size: number): Told {
   const { buffer, byteOffset } = bytes;
   const head = new Float64Array(buffer, byteOffset, TOLD);

@@ -10,11 +10,11 @@ import {
 import type { SharedParameters } from "./parameter_server.ts";
 
 /**
- * Returns what answers the questions of workers in other processes: their
- * `RemoteServer`s ask them. Steps that a worker holds when it is lost are given back.
+ * Makes the function that answers requests of `RemoteServer`s in other processes. Steps
+ * that a lost worker had claimed are given back.
  *
- * @param shared The parameters.
- * @returns A function of the number of a worker that starts.
+ * @param shared Shared parameters.
+ * @returns A function that connects the worker of a number.
  */
 export function serveParameters(
   shared: SharedParameters,

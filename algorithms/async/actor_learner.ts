@@ -32,16 +32,16 @@ import type { AsyncConfig } from "./config.ts";
 import type { Learner } from "./learners.ts";
 import { type ParameterServer, SharedParameters } from "./parameter_server.ts";
 
-/** Form of a method: its windows and its pushes. */
+/** Form of a method: windows and pushes. */
 export interface MethodForm {
   /**
-   * True for the one-step methods: parameters are pulled before each action, gradients
+   * True for one-step methods: parameters are pulled before each action, gradients
    * accumulate over `updateInterval` steps, and the target network is updated first.
    */
   readonly isOneStep: boolean;
-  /** True for Sarsa, which bootstraps from the next action. */
+  /** True for Sarsa, which bootstraps from the next action taken. */
   readonly takesNextAction?: boolean;
-  /** True for methods with a target network, which explore by the epsilon-greedy policy. */
+  /** True for Q-learning methods, with a target network and epsilon-greedy exploration. */
   readonly learnsQ: boolean;
 }
 
@@ -49,27 +49,30 @@ export interface MethodForm {
 export interface ActorLearnerOptions {
   /** All settings. */
   readonly config: AsyncConfig;
-  /** Spaces, length of the run, stream of the first parameters. */
+  /** Spaces, length of the run, random stream of the initial parameters. */
   readonly context: BuildContext;
   /** Windows and pushes. */
   readonly form: MethodForm;
   /**
-   * Server that it learns with.
+   * Parameter server to learn with.
    *
-   * @default its own server: the sequential form
+   * @default a server of its own: the sequential form
    */
   readonly connect?: ServerConnection;
 }
 
-/** Returns the server of an agent; the first call creates it from the first parameters. */
+/**
+ * Returns the parameter server of an agent; the first call creates it from the initial
+ * parameters.
+ */
 export type ServerConnection = (
   params: Float32Array,
   config: AsyncConfig,
 ) => ParameterServer;
 
 /**
- * Builds the parts of one actor-learner: an agent that acts with a copy of the shared
- * parameters, computes gradients of windows of its steps, and pushes them to the server.
+ * Makes the parts of an actor-learner: an agent that acts with a copy of the shared
+ * parameters, computes gradients of rollout windows, and pushes them to the server.
  *
  * @param learner Policy and gradient.
  * @param options Settings, form of the method, server.
@@ -138,11 +141,11 @@ export function actorLearner<P extends Policy>(
         sum ? tf.add(sum[path], it) : it;
       const gradient = mapParams(clipped.gradients, add);
       const left = pushes ? mapParams(params, tf.zerosLike) : gradient;
-      const all = ravel(gradient, Object.keys(params));
+      const flatGradient = ravel(gradient, Object.keys(params));
       return {
         state: { policy: cloneParams(params), ...(sum && { sum: left }) },
         stats: { loss, ...aux, grad_norm: clipped.norm },
-        ...(pushes && { results: { gradient: all } }),
+        ...(pushes && { results: { gradient: flatGradient } }),
       };
     });
   const accumulate = learn(false), push = learn(true);
@@ -184,7 +187,7 @@ export function actorLearner<P extends Policy>(
       if (form.isOneStep) server.syncTarget();
       if (gradient) server.push(gradient as Float32Array, rate());
       if (!form.isOneStep) server.syncTarget();
-      // Where others learn, too, parameters are pulled when the next window begins.
+      // If other workers learn too, parameters are pulled when the next window begins.
       const isNext = own !== undefined && memory.ready() === 0;
       return isNext && server.pull(flat, "params") ? held : undefined;
     },
@@ -210,15 +213,15 @@ function drawEpsilon(
   return finalEpsilons.at(at)!;
 }
 
-/** Progress of one actor-learner. */
+/** Progress of an actor-learner. */
 interface ActorProgress {
-  /** Its final exploration rate. */
+  /** Final exploration rate. */
   finalEpsilon: number;
-  /** Gradients since the start. */
+  /** Number of gradients so far. */
   gradients: number;
-  /** Steps to learn from. */
+  /** Steps not yet learned from. */
   pending: number;
-  /** True where the next window ended an episode. */
+  /** True if the next window ended an episode. */
   hasEnded: boolean;
 }
 
@@ -226,20 +229,20 @@ interface ActorProgress {
 interface ActorStepsOptions
   extends Pick<ActorLearnerOptions, "config" | "form"> {
   readonly server: ParameterServer;
-  /** Memory of the server, where no other agent uses it. */
+  /** Shared memory of the server, if no other agent uses it. */
   readonly own: SharedParameters | undefined;
   readonly progress: ActorProgress;
   /** Current exploration rate. */
   readonly epsilon: () => number;
-  /** Views of the memory of the target network. */
+  /** Views of the target network's memory. */
   readonly target: ReturnType<typeof unravelArray>;
 }
 
-/** Windows of an actor-learner, with the target network that each is learned by. */
+/** Rollout windows of an actor-learner, with the target network to learn each by. */
 class ActorSteps extends NStepRollout {
   readonly #options: ActorStepsOptions;
   readonly #target: Float32Array;
-  /** Its parts by name in the batch. */
+  /** Parts of the target network by name in the batch. */
   readonly #targetParts: Record<string, TensorData> = {};
 
   constructor(
@@ -276,7 +279,7 @@ class ActorSteps extends NStepRollout {
     this.note();
   }
 
-  /** Notes the progress of the next window. */
+  /** Records the progress at the start of the next window. */
   note(): void {
     const { progress } = this.#options;
     progress.pending = this.length;

@@ -37,37 +37,37 @@ import "./worker.ts";
 
 /**
  * Options of {@link AsyncTraining}. By default there are 2 workers, which take 200,000
- * steps from the seed 0, on the backend `cpu` where the engine `auto` is eager; one is
+ * steps with the seed 0, on the backend `cpu` if the engine `auto` is eager; one is
  * replaced after 60 seconds without a step, and notices go to the console.
  */
 export interface AsyncTrainingOptions
   extends
     Partial<Omit<WorkersRun<AsyncConfig>, "source" | "spaces" | "cluster">>,
     Pick<HostOptions, "restarts"> {
-  /** Source of the environments: an id, or a module that workers import. */
+  /** Source of the environments: an id, or a module for the workers to import. */
   readonly source: GroupSource;
   /** Spaces of one environment. */
   readonly spaces: WorkersRun["spaces"];
   /**
-   * Cluster whose nodes the workers are on; those of `localWorkers` are threads here.
+   * Cluster whose nodes run the workers; those of `localWorkers` are threads here.
    *
    * @default none: all are threads
    */
   readonly cluster?: RayOptions & Pick<HostOptions, "startTimeoutMs">;
 }
 
-/** What workers on a cluster take, which only those who have one load. */
+/** Ray module, loaded only with a cluster. */
 type Ray = typeof import("@bellman/envs/ray");
 
-/** Range of the workers; no machine can use more than 1024. */
+/** Limits of the number of workers; no machine can use more than 1024. */
 const RUN = {
   properties: { workers: { type: "integer", minimum: 1, maximum: 1024 } },
 };
 
 /**
- * Asynchronous training: workers act and learn, each in its environment, on
- * parameters in shared memory. `train` gets no environment: the workers take
- * `stepsPerStop` steps at once in theirs.
+ * Asynchronous training: each worker acts and learns in its own environment, on
+ * parameters in shared memory. `train` needs no environment: it lets the workers take
+ * `stepsPerStop` steps at a time.
  *
  * @example
  * ```ts
@@ -90,16 +90,16 @@ const RUN = {
  * ```
  */
 export class AsyncTraining implements WorkersAlgorithm {
-  /** Steps a second of each worker before the last stop. */
+  /** Steps per second of each worker before the last stop. */
   readonly workerRates: number[];
-  /** Agent of evaluations, with the shared parameters. */
+  /** Agent for evaluations, with the shared parameters. */
   readonly #agent: Agent<AsyncConfig>;
   readonly #method: AsyncMethod;
   #shared!: SharedParameters;
   #server!: ParameterServer;
-  /** Parameters as they were pulled last. */
+  /** Parameters at the last pull. */
   #latest!: Float32Array;
-  /** The same numbers by path, as the agent loads them. */
+  /** The same parameters by path, as the agent loads them. */
   readonly #policy: Record<string, ArrayWithShape>;
   #workers: WorkerPool | undefined;
 
@@ -109,7 +109,7 @@ export class AsyncTraining implements WorkersAlgorithm {
     options: AsyncTrainingOptions,
     ray: Ray | undefined,
   ) {
-    const { workers: given = 2, seed = 0, totalTimesteps = 200_000 } = options;
+    const { workers: count = 2, seed = 0, totalTimesteps = 200_000 } = options;
     const { observationSpace, actionSpace, stackedFrames, actionMasks } =
       options.spaces;
     const spaces = {
@@ -117,7 +117,7 @@ export class AsyncTraining implements WorkersAlgorithm {
       actionSpace,
       stackedFrames,
       actionMasks,
-      // Of the moment, as it may change.
+      // Read at each call, as it may change.
       get observationScaling() {
         return options.spaces.observationScaling;
       },
@@ -125,9 +125,9 @@ export class AsyncTraining implements WorkersAlgorithm {
     };
     this.#method = methodNamed(name);
     const { meta: { title = name }, with: define } = this.#method;
-    checkSettings({ workers: given }, { of: title, schema: RUN });
+    checkSettings({ workers: count }, { of: title, schema: RUN });
     const { localWorkers = 0 } = options.config ?? {};
-    const workers = given + localWorkers;
+    const workers = count + localWorkers;
     if (localWorkers > 0 && !ray && !options.isForEvaluation) {
       throw new TypeError(
         `Cannot run ${title} with localWorkers = ${localWorkers} without a cluster: expected 0, as all workers are threads here`,
@@ -139,7 +139,7 @@ export class AsyncTraining implements WorkersAlgorithm {
       return this.#server = this.#shared.connect(0);
     });
     const { config, engine } = options;
-    // deno-lint-ignore no-console -- notices go there by default
+    // deno-lint-ignore no-console -- default target of notices
     const { onNotice = (line: string) => console.warn(line) } = options;
     this.#agent = new Agent<AsyncConfig>(definition, spaces, {
       ...{ config, seed, totalTimesteps, engine, onNotice },
@@ -167,7 +167,7 @@ export class AsyncTraining implements WorkersAlgorithm {
           onNotice,
           ...cluster!,
           first: localWorkers,
-          count: given,
+          count: count,
           data: { ...settings, size: memory.params.length },
           own: (worker) => ({ worker, start: shared.start(worker) }),
           service: serveParameters(shared),
@@ -189,23 +189,23 @@ export class AsyncTraining implements WorkersAlgorithm {
   }
 
   /**
-   * Starts the workers, and waits until each has made its environment and compiled
-   * its program.
+   * Starts the workers, and waits until each has made its environment and compiled its
+   * program.
    *
    * @param name Name of the method: `a3c`, `async-q`, `async-nstep-q`, `async-sarsa`.
    * @param options Environments, workers, settings.
    * @returns The training, before its first step.
-   * @throws {RangeError} If a number among the options or settings is out of its range.
+   * @throws {RangeError} If a number in options or settings is out of its range.
    * @throws {TypeError} If the method cannot use a space, the source cannot be sent, or
    * the cluster cannot be reached.
-   * @throws {Error} What making an environment in a worker threw.
+   * @throws {Error} If an environment cannot be made in a worker.
    */
   static async start(
     name: string,
     options: AsyncTrainingOptions,
   ): Promise<AsyncTraining> {
     const source = checkSource(options.source);
-    // This thread blocks on its workers: what they download must be here.
+    // This thread blocks while workers run: their downloads must be done here before.
     if ("module" in source && !options.isForEvaluation) {
       await import(source.module);
     }
@@ -220,10 +220,10 @@ export class AsyncTraining implements WorkersAlgorithm {
   }
 
   /**
-   * Runs the workers for some steps together; all are paused afterwards.
+   * Runs the workers for some steps together, then pauses them.
    *
    * @param steps Number of steps; by default `stepsPerStop`.
-   * @returns That number, and the episodes that ended meanwhile.
+   * @returns That number of steps, and the episodes that ended.
    */
   advance(steps: number = this.#agent.config.stepsPerStop): StepsTaken {
     const shared = this.#shared, workers = this.#workers!;
@@ -244,13 +244,13 @@ export class AsyncTraining implements WorkersAlgorithm {
     return { steps, episodes: all };
   }
 
-  /** Gives the agent of evaluations the shared parameters. */
+  /** Copies the shared parameters to the agent for evaluations. */
   #pull(): void {
     if (!this.#server.pull(this.#latest, "params")) return;
     this.#agent.loadWeights({ learned: { policy: this.#policy } });
   }
 
-  /** Returns means of the workers' last statistics. */
+  /** Returns the mean of the workers' last statistics. */
   update(): Statistics | undefined {
     const means = this.#shared.statistics;
     return means &&
@@ -270,7 +270,7 @@ export class AsyncTraining implements WorkersAlgorithm {
   }
 
   /**
-   * Writes the current policy as an ONNX file.
+   * Exports the current policy as an ONNX file.
    *
    * @param options Scaling, size of the batch, deterministic or not.
    * @returns The bytes of the file.
@@ -288,10 +288,10 @@ export class AsyncTraining implements WorkersAlgorithm {
   }
 
   /**
-   * Restores what {@link save} returned.
+   * Restores a saved state.
    *
-   * @param state The state; copied.
-   * @throws {RangeError} If its workers or sizes differ.
+   * @param state Result of {@link save}; copied.
+   * @throws {RangeError} If its number of workers or sizes differ.
    */
   load(state: StateTree): void {
     const { shared, workers } = state as Record<string, StateTree>;
@@ -307,7 +307,7 @@ export class AsyncTraining implements WorkersAlgorithm {
   }
 }
 
-/** Definitions of the asynchronous methods for the command line, with workers. */
+/** Asynchronous methods with workers, for the command line. */
 export const asyncAlgorithms: readonly Algorithm<AsyncConfig>[] = asyncMethods
   .map((method) => ({
     ...method,

@@ -18,7 +18,7 @@ export interface AsyncConfig extends
     | "activation"
   > {
   /**
-   * Largest number of steps of a window (t_max), which also ends with its episode.
+   * Largest number of steps of a rollout window (t_max); a window also ends with its episode.
    *
    * @default 8
    * @minimum 1
@@ -48,7 +48,7 @@ export interface AsyncConfig extends
    */
   targetInterval: number;
   /**
-   * Final exploration rates, of which each worker draws one.
+   * Final exploration rates; each worker samples one of them.
    *
    * @default [0.1, 0.01, 0.5]
    * @items {"type": "number", "minimum": 0, "maximum": 1}
@@ -76,7 +76,7 @@ export interface AsyncConfig extends
    */
   epsilonSteps: number;
   /**
-   * Weight of the squared error of the value in the loss.
+   * Weight of the value loss.
    *
    * @default 0.5
    * @minimum 0
@@ -94,7 +94,7 @@ export interface AsyncConfig extends
    */
   entropyCoefficient: number;
   /**
-   * Global norm that the gradient of a window is clipped to; null does not clip.
+   * Maximum norm of a window's gradient; null does not clip.
    *
    * @default null
    * @exclusiveMinimum 0
@@ -143,7 +143,7 @@ export interface AsyncConfig extends
    */
   rmspropEpsilon: number;
   /**
-   * Order of the workers' steps: as each is ready (free), or one after another (fixed), which repeats and resumes bit for bit.
+   * Order of the workers' steps: whenever each is ready (free), or in turn (fixed), which makes runs reproducible bit for bit.
    *
    * @default "free"
    * @alias worker_order
@@ -180,7 +180,7 @@ export interface AsyncConfig extends
    */
   lstmSize: number;
   /**
-   * Network of the value: separate, or shared with the policy, as the paper's.
+   * Network of the value function: separate, or shared with the policy, as in the paper.
    *
    * @default "separate"
    * @alias value_network
@@ -191,7 +191,7 @@ export interface AsyncConfig extends
 /** JSON Schema of {@linkcode AsyncConfig}, made by `deno task schema`. */
 export const asyncConfigSchema: ConfigSchema = schema;
 
-/** Defaults of all settings; methods of Q-learning override a few. */
+/** Default settings; the Q-learning methods override a few. */
 export const defaultAsyncConfig: Readonly<AsyncConfig> = defaultsOf<
   AsyncConfig
 >(asyncConfigSchema);

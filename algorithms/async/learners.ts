@@ -15,21 +15,21 @@ export type WindowLoss = (
   params: Params,
 ) => { loss: tf.Scalar; aux: Record<string, tf.Scalar> };
 
-/** Tensors that the loss of a window is made from. */
+/** Batch of a rollout window. */
 export interface LearnerBatch extends NStepBatch {
-  /** Parameters of the target network; of methods that have one. */
+  /** Parameters of the target network, if the method has one. */
   readonly target?: Params;
 }
 
-/** A policy and its loss: the same for one worker and for many. */
+/** Policy with its loss; the same for one worker and many. */
 export interface Learner<P extends Policy = Policy> {
-  /** Policy that acts. */
+  /** Policy to act with. */
   readonly policy: P;
   /**
-   * Builds the loss of a window, summed over its steps. The targets are computed here
-   * without gradient. All of it is compiled.
+   * Makes the loss of a window, summed over its steps. Targets are computed here,
+   * without gradient.
    *
-   * @param params Parameters that the gradient is taken at.
+   * @param params Parameters to take the gradient at.
    * @param batch The window, and the target network.
    * @param numbers Weights of the loss.
    */
@@ -40,21 +40,21 @@ export interface Learner<P extends Policy = Policy> {
   ): WindowLoss;
 }
 
-/** Inputs of {@link qLoss} other than the values, each `[steps]`. */
+/** Targets and weights of {@link qLoss}, each `[steps]`. */
 export interface QLossInputs {
-  /** Targets `y`: constants, through which no gradient flows. */
+  /** Targets `y`; no gradient flows through them. */
   readonly targets: tf.Tensor1D;
-  /** 1 for a step, 0 for a row after the last step of a short window. */
+  /** 1 for a step, 0 for padding after a short window. */
   readonly weights: tf.Tensor1D;
 }
 
 /**
- * Computes the loss of the Q methods, `sum_t (y_t - Q(s_t, a_t))^2`, without the
- * factor 1/2, as in the paper's pseudocode.
+ * Computes the loss of the Q-learning methods, `sum_t (y_t - Q(s_t, a_t))^2`, without
+ * the factor 1/2, as in the paper's pseudocode.
  *
  * Source: Mnih et al. 2016, algorithms 1 and S2 (https://arxiv.org/abs/1602.01783).
  *
- * @param values Values of the actions that were taken `[steps]`.
+ * @param values Q-values of the actions taken `[steps]`.
  * @param inputs Targets and weights.
  * @returns A scalar: its gradient is that of the window.
  *
@@ -80,13 +80,13 @@ export function qLoss(
 }
 
 /**
- * Computes the loss of A3C: A2C's, of a window that may be short, and summed where A2C takes
- * the mean: `sum_t -log pi(a_t|s_t) (R_t - V(s_t)) - beta H_t + c (R_t - V(s_t))^2`.
+ * Computes the loss of A3C, summed over a window: `sum_t -log pi(a_t|s_t) (R_t -
+ * V(s_t)) - beta H_t + c (R_t - V(s_t))^2`. (A2C's loss is a mean.)
  *
  * Source: Mnih et al. 2016, algorithm S3 (https://arxiv.org/abs/1602.01783).
  *
- * @param inputs Outputs of the model for the window, advantages, returns and weights.
- * @param options Weights of the entropy and of the value's error.
+ * @param inputs Model outputs for the window, advantages, returns and weights.
+ * @param options Weights of the entropy and of the value loss.
  * @returns The loss and its parts.
  *
  * @example
@@ -135,17 +135,17 @@ function weighted(numbers: tf.Tensor, weights: tf.Tensor1D): tf.Scalar {
   return tf.sum(tf.mul(numbers, weights));
 }
 
-/** Returns the rows of a window's steps, without the one that it bootstraps from. */
+/** Returns the rows of a window's steps, without the one to bootstrap from. */
 function stepsOf<T extends tf.Tensor>(rows: T): T {
   return tf.slice(rows, 0, rows.shape[0] - 1);
 }
 
 /**
- * Creates the learner of a Q function: the loss of each step is
- * `(y - Q(s, a; theta))^2` with `y = r + gamma ... + gamma^k Q(s', a'; theta-)`,
- * where `a'` is the best action, or the next one of Sarsa.
+ * Makes the learner of a Q-function: the loss of each step is `(y - Q(s, a; theta))^2`
+ * with `y = r + gamma ... + gamma^k Q(s', a'; theta-)`, where `a'` is the best action
+ * or, for Sarsa, the next one taken.
  *
- * @param policy Policy with the values of all actions as its `policy` output.
+ * @param policy Policy whose output `policy` holds the Q-values of all actions.
  * @param options Smallest action.
  * @returns The learner.
  *
@@ -166,14 +166,14 @@ export function qLearner(
   policy: Policy,
   { start }: Pick<DiscreteSpace, "start"> = {},
 ): Learner {
-  const valuesAt = (all: tf.Tensor2D, actions: tf.Tensor) =>
-    valuesOfActions(all, actions as tf.Tensor1D, { start });
+  const valuesAt = (qValues: tf.Tensor2D, actions: tf.Tensor) =>
+    valuesOfActions(qValues, actions as tf.Tensor1D, { start });
   return {
     policy,
     lossOf(_params, batch) {
       const { actions, lastRow, nextIsBest, weights } = batch;
       const last = tf.gather(batch.observations, lastRow);
-      // Values of what is forbidden there are below all others.
+      // Values of forbidden actions are below all others.
       const { policy: next } = policy.apply(batch.target!, last, {
         actionMasks: batch.actionMasks && tf.gather(batch.actionMasks, lastRow),
       });
@@ -186,8 +186,8 @@ export function qLearner(
       const targets = tf.add<tf.Tensor1D>(batch.returns, future);
       const observations = stepsOf(batch.observations);
       return (params) => {
-        const { policy: all } = policy.apply(params, observations);
-        const values = valuesAt(all, actions);
+        const { policy: qValues } = policy.apply(params, observations);
+        const values = valuesAt(qValues, actions);
         const mean = (it: tf.Tensor) =>
           tf.div<tf.Scalar>(weighted(it, weights), tf.sum(weights));
         return {
@@ -200,10 +200,10 @@ export function qLearner(
 }
 
 /**
- * Creates the learner of A3C: policy and values, learned from the returns of a window.
+ * Makes the learner of A3C, with advantages from the returns of a window.
  *
  * @param policy Actor-critic.
- * @param config Weight of the value's error.
+ * @param config Weight of the value loss.
  * @returns The learner.
  *
  * @example

@@ -28,36 +28,36 @@ import { MAX_STEPS } from "./parameter_server.ts";
 import { asyncPresets } from "./presets.ts";
 
 /**
- * An asynchronous method: an algorithm whose agents learn with a server. As an
+ * Asynchronous method: an algorithm whose agents share a parameter server. As an
  * `Algorithm` it is the sequential form, one worker with its own parameters.
  */
 export interface AsyncMethod<P extends Policy = Policy>
   extends Algorithm<AsyncConfig, P> {
   /**
-   * Returns the definition of an agent that learns with others.
+   * Returns the algorithm of agents that learn with others.
    *
-   * @param connect Returns its view of the shared parameters.
+   * @param connect Returns an agent's view of the shared parameters.
    */
   with(connect?: ServerConnection): Algorithm<AsyncConfig, P>;
-  /** Names of the statistics that its updates return. */
+  /** Names of its update statistics. */
   readonly statisticNames: readonly string[];
   /**
-   * Returns the steps of a worker from one push to the next, at most.
+   * Returns the largest number of a worker's steps between two pushes.
    *
-   * @param config Its settings.
+   * @param config Settings of the worker.
    */
   stepsPerPush(
     config: Pick<AsyncConfig, "maxSteps" | "updateInterval">,
   ): number;
 }
 
-/** Texts of a method. */
+/** Names and texts of a method. */
 type Names = Pick<Meta, "name" | "title" | "summary">;
 
 /** Name, form and learner of a method. */
 interface MethodOptions<P extends Policy> extends Names {
   readonly form: MethodForm;
-  /** Settings of other methods. */
+  /** Settings that only other methods use. */
   readonly unused: readonly (keyof AsyncConfig)[];
   /** Settings with another schema. */
   readonly properties?: ConfigSchema["properties"];
@@ -89,7 +89,7 @@ function methodOf<P extends Policy>(
         ...(form.learnsQ && { targetInterval: 50 }),
       },
       isGreedy: form.learnsQ,
-      // A worker has one environment.
+      // Each worker has a single environment.
       runDefaults: { numEnvs: 1 },
       unusedSettings: ({ optimizer, ...config }, spaces) => ({
         ...unusedLayers(config, spaces),
@@ -98,10 +98,10 @@ function methodOf<P extends Policy>(
       }),
     },
     check: (config, context) => checkConfig(config, context, names.title!),
-    build: (given, context) => {
-      const config = { ...defaultAsyncConfig, ...given };
-      const made = learner(config, context);
-      return actorLearner(made, { config, context, form, connect });
+    build: (settings, context) => {
+      const config = { ...defaultAsyncConfig, ...settings };
+      const builtLearner = learner(config, context);
+      return actorLearner(builtLearner, { config, context, form, connect });
     },
   });
   const epsilon = form.learnsQ ? ["epsilon"] : [];
@@ -146,7 +146,7 @@ const Q_STATISTICS = {
   epsilon: ["Exploration rate"],
 } as const;
 
-/** Settings that differ where Q values are learned: another default, fewer networks. */
+/** Settings that differ for Q-learning: other defaults, fewer networks. */
 const Q_PROPERTIES = {
   activation: { ...activation, default: "relu" },
   network: {
@@ -155,7 +155,7 @@ const Q_PROPERTIES = {
   },
 };
 
-/** Those of the one-step methods, which accumulate fewer gradients. */
+/** Settings that differ for one-step methods, which accumulate fewer gradients. */
 const ONE_STEP_PROPERTIES = {
   ...Q_PROPERTIES,
   learningRate: { ...learningRate, default: 0.001 },
@@ -193,7 +193,7 @@ function qMethod(
           partNetworks,
         })
         : network;
-      // No mlp follows the convolutions of a picture alone.
+      // Image networks without other parts have no mlp after the convolutions.
       const hasLayers = named === "mlp" || named === "parts";
       const sizes = hasLayers ? hiddenSizes : [];
       const networkOptions = { hiddenSizes: sizes, activation, partNetworks };
@@ -275,7 +275,7 @@ export const asyncMethods: readonly AsyncMethod[] = [
 ];
 
 /**
- * Finds an asynchronous method.
+ * Returns an asynchronous method by its name.
  *
  * @param name Name of the method.
  * @returns The method.

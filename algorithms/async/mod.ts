@@ -1,6 +1,6 @@
 /**
- * The asynchronous methods of Mnih et al. 2016: one-step Q-learning, one-step Sarsa,
- * n-step Q-learning and A3C, whose workers update shared parameters without a lock.
+ * Asynchronous methods of Mnih et al. 2016: one-step Q-learning, one-step Sarsa, n-step
+ * Q-learning and A3C, whose workers update shared parameters without locks (Hogwild).
  *
  * @example A worker's view of shared parameters
  * ```ts

@@ -5,52 +5,52 @@ import * as tf from "@tensorflow/tfjs";
 import type { AsyncConfig } from "./config.ts";
 
 /**
- * The one interface between a worker and the parameters that all workers learn:
- * shared memory here, messages between machines.
+ * Interface between a worker and the shared parameters: shared memory on one machine,
+ * messages between machines.
  */
 export interface ParameterServer {
   /** Number of parameters. */
   readonly size: number;
   /** Steps of all workers so far, `T`. */
   readonly steps: number;
-  /** Claims a step; false where none is left before the workers stop. */
+  /** Claims a step; false if none is left before the workers stop. */
   claim(): boolean;
   /**
-   * Counts a step: `T <- T + 1`.
+   * Counts steps: `T <- T + 1`.
    *
-   * @param count Steps, where it is not one.
+   * @param count Number of steps, 1 by default.
    */
   step(count?: number): void;
   /**
-   * Copies the parameters, or the target network's, where they have changed since
-   * this worker's last pull of them.
+   * Copies parameters or target network, if they have changed since this worker's last
+   * pull.
    *
-   * @param into Array that is written to `[size]`.
+   * @param into Target array `[size]`.
    * @param part Parameters or target network.
-   * @returns True where it was written.
+   * @returns True if they were copied.
    */
   pull(into: Float32Array, part: "params" | "target"): boolean;
   /**
-   * Applies a gradient to the parameters, by the rule of the optimizer.
+   * Applies a gradient to the parameters, by the optimizer's rule.
    *
    * @param gradient Accumulated gradient `[size]`.
-   * @param learningRate Learning rate of this update.
+   * @param learningRate Learning rate.
    */
   push(gradient: Float32Array, learningRate: number): void;
-  /** Copies the parameters to the target network where `T` has passed a multiple of its interval. */
+  /** Updates the target network, if `T` has passed a multiple of its interval. */
   syncTarget(): void;
   /**
-   * Reports statistics of learning, always the same ones.
+   * Reports statistics of learning, always in the same order.
    *
    * @param statistics Their values, at most 8.
    */
   report(statistics: readonly number[]): void;
 }
 
-/** Options of {@link SharedParameters}: settings of the rule, and the workers. */
+/** Options of {@link SharedParameters}: optimizer settings and number of workers. */
 export interface SharedParametersOptions
   extends Pick<AsyncConfig, "optimizer" | "decay" | "rmspropEpsilon"> {
-  /** Workers that learn. */
+  /** Number of workers. */
   readonly workers: number;
   /**
    * Steps of all workers between two updates of the target network.
@@ -60,32 +60,32 @@ export interface SharedParametersOptions
   readonly targetInterval?: number;
 }
 
-/** Indices of the counts that are saved: `T`, copies to the target network, starts of workers. */
+/** Indices of the saved counters: `T`, updates of the target network, worker starts. */
 const STEPS = 0, TARGETS = 1, STARTS = 2;
 
 /**
- * Indices of those that are not: changes of each part, steps that may be claimed, and
+ * Indices of the other counters: version of each part, steps that may be claimed, and
  * steps of each worker since the last stop.
  */
 const VERSIONS = { params: 0, target: 1 } as const, LEFT = 2, TAKEN = 3;
 
-/** Length of a worker's report: the count, and the statistics. */
+/** Length of a worker's report: number of statistics, and the statistics. */
 const REPORT = 9;
 
-/** Largest number of steps that the counter holds. */
+/** Largest number of steps that the counter can hold. */
 export const MAX_STEPS: number = 2 ** 31 - 1;
 
-/** Arrays of {@link SharedParameters}, all in one memory that threads share. */
+/** Arrays of {@link SharedParameters}, all in one shared memory. */
 export type ParameterMemory = {
-  /** Counts that are saved. */
+  /** Saved counters. */
   counts: Int32Array;
-  /** Counts of the current process. */
+  /** Counters that are not saved. */
   passing: Int32Array;
   /** Parameters `theta`. */
   params: Float32Array;
   /** Target network `theta-`. */
   target: Float32Array;
-  /** Statistics of the optimizer: shared, or one per worker. */
+  /** Optimizer state: shared, or one for each worker. */
   slots: Float32Array;
   /** Last report of each worker. */
   reports: Float64Array;
@@ -96,9 +96,9 @@ export type ParameterMemory = {
 };
 
 /**
- * Parameters, target network and statistics in shared memory. Workers read and
- * write them without a lock, as in Hogwild: of two simultaneous updates of one
- * number, one may be lost.
+ * Parameters, target network and optimizer state in shared memory. Workers read and
+ * write without locks, as in Hogwild: one of two simultaneous updates of a number may
+ * be lost.
  *
  * @example
  * ```ts
@@ -119,15 +119,15 @@ export type ParameterMemory = {
  * ```
  */
 export class SharedParameters {
-  /** Arrays, all on shared memory. */
+  /** Arrays, all in shared memory. */
   readonly memory: ParameterMemory;
   readonly #options: SharedParametersOptions;
 
   /**
-   * Connects to an existing memory.
+   * Connects to an existing shared memory.
    *
-   * @param memory Its arrays.
-   * @param options Rule, workers, interval of the target network.
+   * @param memory Arrays of the memory.
+   * @param options Optimizer, number of workers, interval of the target network.
    */
   constructor(memory: ParameterMemory, options: SharedParametersOptions) {
     this.memory = memory;
@@ -135,11 +135,11 @@ export class SharedParameters {
   }
 
   /**
-   * Allocates a memory for parameters.
+   * Allocates shared memory for parameters.
    *
-   * @param params First values; copied.
-   * @param options Rule, workers, interval of the target network.
-   * @returns The parameters; the target network is the same.
+   * @param params Initial parameters; copied.
+   * @param options Optimizer, number of workers, interval of the target network.
+   * @returns The shared parameters, with the target network equal to them.
    */
   static from(
     params: Float32Array,
@@ -166,12 +166,12 @@ export class SharedParameters {
     return Atomics.load(this.memory.counts, STEPS);
   }
 
-  /** Copies of the parameters to the target network so far, as multiples of its interval. */
+  /** Updates of the target network so far, as multiples of its interval. */
   get targets(): number {
     return Atomics.load(this.memory.counts, TARGETS);
   }
 
-  /** Means of the statistics that workers reported last, if any. */
+  /** Mean of the last statistics of the workers, if any. */
   get statistics(): readonly number[] | undefined {
     const { reports } = this.memory, rows: Float64Array[] = [];
     for (let at = 0; at < reports.length; at += REPORT) {
@@ -184,13 +184,13 @@ export class SharedParameters {
     );
   }
 
-  /** Steps of each worker since they were set to 0. */
+  /** Steps of each worker since the last reset to 0. */
   get taken(): Int32Array {
     return this.memory.passing.subarray(TAKEN);
   }
 
   /**
-   * Allows workers, which are paused, to claim the steps until the next stop.
+   * Allows paused workers to claim steps until the next stop.
    *
    * @param steps Steps of all workers together.
    */
@@ -201,8 +201,8 @@ export class SharedParameters {
   /**
    * Claims steps, as many as are left.
    *
-   * @param most Steps that are wanted.
-   * @returns Steps that may be taken.
+   * @param most Wanted number of steps.
+   * @returns Number of granted steps.
    */
   grant(most: number): number {
     const { passing } = this.memory;
@@ -217,7 +217,7 @@ export class SharedParameters {
   }
 
   /**
-   * Gives steps back that were claimed and are not taken.
+   * Gives claimed steps back that are not taken.
    *
    * @param steps Number of steps.
    */
@@ -228,8 +228,8 @@ export class SharedParameters {
   /**
    * Counts a start of a worker.
    *
-   * @param worker Its number, from 0.
-   * @returns Starts before this one.
+   * @param worker Number of the worker, from 0.
+   * @returns Number of starts before this one.
    */
   start(worker: number): number {
     return Atomics.add(this.memory.counts, STARTS + worker, 1);
@@ -238,9 +238,9 @@ export class SharedParameters {
   /**
    * Connects a worker.
    *
-   * @param worker Its number, from 0.
-   * @param guard Runs a change whole, or not at all.
-   * @returns Its view of the memory.
+   * @param worker Number of the worker, from 0.
+   * @param guard Runs a change completely, or not at all.
+   * @returns Parameter server of the worker.
    */
   connect(
     worker: number,
@@ -252,10 +252,10 @@ export class SharedParameters {
       array.subarray(at * length, (at + 1) * length);
     const push = part(this.memory.pushes, size + 1);
     const pushed = push.subarray(0, size), rate = push.subarray(size);
-    const own = part(slots, size, Math.min(worker, slots.length / size - 1));
+    const state = part(slots, size, Math.min(worker, slots.length / size - 1));
     const descend = compileInPlace(ruleOf(this.#options), {
       memory: this.memory.whole,
-      vectors: { params, slots: own, gradient: pushed },
+      vectors: { params, slots: state, gradient: pushed },
       numbers: { learningRate: rate },
     });
     const seen = { params: -1, target: -1 };
@@ -291,7 +291,7 @@ export class SharedParameters {
         const due = Math.floor(this.steps / targetInterval);
         const done = Atomics.load(counts, TARGETS);
         if (due <= done) return;
-        // One worker copies, where several have passed the multiple.
+        // Only one worker copies, if several have passed the multiple.
         const before = Atomics.compareExchange(counts, TARGETS, done, due);
         if (before !== done) return;
         guard(() => {
@@ -305,21 +305,21 @@ export class SharedParameters {
     };
   }
 
-  /** Saves everything; no worker may learn meanwhile. */
+  /** Saves everything; no worker may learn at the time. */
   save(): StateTree {
     return copyArrays(this.#saved());
   }
 
   /**
-   * Restores what `save` returned.
+   * Restores a saved state.
    *
-   * @param state The state; copied.
+   * @param state Result of `save`; copied.
    * @throws {RangeError} If its sizes differ.
    */
   load(state: StateTree): void {
     const { passing } = this.memory;
     restoreArrays(this.#saved(), state);
-    // Earlier pulls are outdated.
+    // Parameters that workers pulled before are outdated.
     for (const at of Object.values(VERSIONS)) Atomics.add(passing, at, 1);
   }
 
@@ -330,8 +330,9 @@ export class SharedParameters {
 }
 
 /**
- * Returns RMSProp `g = a g + (1 - a) d^2`, `theta -= eta d / sqrt(g + epsilon)`, or
- * momentum SGD `m = a m + (1 - a) d`, `theta -= eta m` (section 4, "Optimization").
+ * Makes the optimizer's rule: RMSProp `g = a g + (1 - a) d^2`, `theta -= eta d / sqrt(g
+ * + epsilon)`, or momentum SGD `m = a m + (1 - a) d`, `theta -= eta m` (section 4,
+ * "Optimization").
  */
 function ruleOf(options: SharedParametersOptions) {
   const { optimizer, decay, rmspropEpsilon } = options;

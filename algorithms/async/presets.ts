@@ -1,10 +1,9 @@
 import texts from "./presets/texts.json" with { type: "json" };
 
 /**
- * Settings that are known to work, as YAML texts by method and environment id;
- * `ALE` covers all ids that start with `ALE/`, and `paper` has the paper's settings,
- * for any. Keys are those of the method and of a run: `env`, `totalTimesteps`,
- * `workers` and others.
+ * Tuned settings as YAML texts by method and environment id; `ALE` covers all ids that
+ * start with `ALE/`, and `paper` has the paper's settings, for any environment. Keys
+ * are those of the method and of a run: `env`, `totalTimesteps`, `workers` and others.
  */
 export const asyncPresets: Readonly<
   Record<string, Readonly<Record<string, string>>>

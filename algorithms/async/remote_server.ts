@@ -10,16 +10,16 @@ import {
 } from "./_exchange.ts";
 import type { ParameterServer } from "./parameter_server.ts";
 
-/** Time after which a worker says that it is there, in milliseconds. */
+/** Interval of a worker's heartbeats, in milliseconds. */
 const BEAT_MS = 250;
 
 /** Settings of a {@link RemoteServer}. */
 export interface RemoteServerOptions {
   /** Number of parameters. */
   readonly size: number;
-  /** Asks the process that has the parameters. */
+  /** Sends a request to the process that has the parameters. */
   readonly ask: Ask;
-  /** Steps to claim at once: those from one push to the next. */
+  /** Steps to claim at once: those between two pushes. */
   readonly claim: number;
   /**
    * Steps of all workers between two updates of the target network.
@@ -30,10 +30,9 @@ export interface RemoteServerOptions {
 }
 
 /**
- * Parameters that another process has: the view of a worker there. What it does since
- * one question is told with the next, which comes with each gradient. So one window is
- * one message there and one back, and steps count once their gradient is pushed, or
- * the workers stop.
+ * Parameter server in another process, as a worker sees it. Progress since one request
+ * is sent with the next, which comes with each gradient: a window takes one message in
+ * each direction, and steps count once their gradient is pushed or the workers stop.
  *
  * @example
  * ```ts
@@ -60,24 +59,24 @@ export class RemoteServer implements ParameterServer {
   readonly #options: RemoteServerOptions;
   readonly #gradient: Float32Array;
   #told = { steps: 0, targets: 0 };
-  /** Steps that may be taken, and those that were since the last question. */
+  /** Steps that may be taken, and steps taken since the last request. */
   #granted = 0;
   #taken = 0;
-  /** What the next question tells. */
+  /** Content of the next request. */
   #hasGradient = false;
   #rate = 0;
   #sync: number = SYNC.never;
   #statistics: readonly number[] = [];
-  /** Arrays that were not pulled yet. */
+  /** Received arrays that were not pulled yet. */
   #arrays: Partial<Record<Part, Float32Array>> = {};
-  /** Arrays that are used, as bits: the target network's costs as much again. */
+  /** Arrays in use, as bits: sending the target network doubles the cost. */
   #parts = 0;
   #askedAt = 0;
 
   /**
-   * Connects a worker, which asks nothing yet.
+   * Connects a worker without sending anything.
    *
-   * @param options Size, and how it asks.
+   * @param options Size, and connection.
    */
   constructor(options: RemoteServerOptions) {
     this.#options = options;
@@ -85,12 +84,12 @@ export class RemoteServer implements ParameterServer {
     this.#gradient = new Float32Array(options.size);
   }
 
-  /** Steps of all workers when it last asked, and its own since. */
+  /** Steps of all workers at the last request, plus its own since. */
   get steps(): number {
     return this.#told.steps + this.#taken;
   }
 
-  /** Claims a step of those that it was granted, or asks for more. */
+  /** Claims a granted step, or requests more. */
   claim(): boolean {
     const { claim } = this.#options;
     if (this.#hasGradient || this.#granted === 0) {
@@ -103,22 +102,22 @@ export class RemoteServer implements ParameterServer {
     return true;
   }
 
-  /** Counts a step, which is told with the next gradient. */
+  /** Counts a step, to be sent with the next gradient. */
   step(): void {
     this.#taken++;
   }
 
   /**
-   * Copies what has come with the last answer.
+   * Copies what came with the last reply.
    *
-   * @param into Array that is written to `[size]`.
+   * @param into Target array `[size]`.
    * @param part Parameters or target network.
-   * @returns True where it was written.
+   * @returns True if it was copied.
    */
   pull(into: Float32Array, part: "params" | "target"): boolean {
     const isNew = (this.#parts & PART[part]) === 0;
     this.#parts |= PART[part];
-    // What it has pushed or copied itself is to be in it.
+    // The reply must include what it has pushed or copied itself.
     if (isNew || this.#hasGradient || this.#sync !== SYNC.never) {
       this.#exchange({ pulls: true });
     }
@@ -130,10 +129,10 @@ export class RemoteServer implements ParameterServer {
   }
 
   /**
-   * Keeps a gradient for the next question.
+   * Keeps a gradient for the next request.
    *
    * @param gradient Accumulated gradient `[size]`; copied.
-   * @param learningRate Learning rate of this update.
+   * @param learningRate Learning rate.
    */
   push(gradient: Float32Array, learningRate: number): void {
     if (this.#hasGradient) this.#exchange({});
@@ -142,7 +141,7 @@ export class RemoteServer implements ParameterServer {
     this.#hasGradient = true;
   }
 
-  /** Has the target network copied with the next question, where that is due. */
+  /** Requests an update of the target network, if it is due. */
   syncTarget(): void {
     const { targetInterval = Infinity } = this.#options;
     const due = Math.floor(this.steps / targetInterval);
@@ -151,7 +150,7 @@ export class RemoteServer implements ParameterServer {
   }
 
   /**
-   * Keeps statistics for the next question.
+   * Keeps statistics for the next request.
    *
    * @param statistics Their values, at most 8.
    */
@@ -159,9 +158,9 @@ export class RemoteServer implements ParameterServer {
     this.#statistics = statistics;
   }
 
-  /** Tells what was done, and asks for more. */
+  /** Sends progress, and requests steps or arrays. */
   #exchange(wanted: Partial<Pick<Question, "claim" | "pulls">>): void {
-    const given = {
+    const question = {
       ...wanted,
       steps: this.#taken,
       sync: this.#sync,
@@ -173,7 +172,7 @@ export class RemoteServer implements ParameterServer {
     this.#hasGradient = false;
     this.#sync = SYNC.never;
     this.#statistics = [];
-    this.#ask(given);
+    this.#ask(question);
   }
 
   #ask(question: Partial<Question> = {}): void {

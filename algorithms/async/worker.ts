@@ -1,7 +1,7 @@
 /**
  * Program of an actor-learner, in a thread or in a process of another machine.
- * Importing it does nothing: the thread that starts workers imports it too, so that
- * nothing is downloaded while it waits.
+ * Importing it has no effect: the thread that starts workers imports it too, so that
+ * nothing is downloaded while that thread waits.
  */
 import { Agent, type WorkersRun } from "@bellman/agent";
 import { selectBackend } from "@bellman/compute";
@@ -60,7 +60,7 @@ export interface ProcessSettings extends WorkerSettings {
   readonly start: number;
 }
 
-/** Learns in this thread, as part of a training with workers. */
+/** Learns in this thread, as a worker of a training. */
 export function main(): void {
   serveWorker<ThreadSettings>((settings, guard) => {
     const { memory, worker, config, workers } = settings;
@@ -72,12 +72,12 @@ export function main(): void {
   });
 }
 
-/** Learns in this process, whose caller has the parameters. */
+/** Learns in this process, with parameters in the calling one. */
 function learnElsewhere(): Promise<never> {
   return serveProcess<ProcessSettings>((settings, ask) => {
     const { size, start, config, workers } = settings;
     const { targetInterval } = config;
-    // No more than its share of the steps between two stops.
+    // At most its share of the steps between two stops.
     const claim = Math.min(
       methodNamed(settings.method).stepsPerPush(config),
       Math.ceil(config.stepsPerStop / workers),
@@ -87,7 +87,10 @@ function learnElsewhere(): Promise<never> {
   });
 }
 
-/** Creates an agent that learns with the shared parameters: a step is as many as it can claim. */
+/**
+ * Creates an agent that learns with the shared parameters; it steps as often as it can
+ * claim.
+ */
 async function makeLearner(
   settings: WorkerSettings,
   connect: () => { server: ParameterServer; start: number },
@@ -102,7 +105,7 @@ async function makeLearner(
   const agent = new Agent<AsyncConfig>(
     methodNamed(method).with(() => server),
     env,
-    // What is to be told, the one of all workers tells.
+    // Worker 0 gives notices for all.
     { config, totalTimesteps, engine, seed, threads: 1, onNotice: () => {} },
   );
   const learn = (): EpisodeStatistics[] => {
@@ -138,7 +141,7 @@ async function makeLearner(
       try {
         return carryOut(command);
       } catch (error) {
-        // Environments are counted over all workers.
+        // Environments are numbered over all workers.
         throw error instanceof EnvDataError ? error.from(worker) : error;
       }
     },
@@ -149,5 +152,5 @@ async function makeLearner(
   };
 }
 
-// Not awaited: what it imports for its environment may import this module.
+// Not awaited: modules imported for its environment may import this module.
 if (import.meta.main) learnElsewhere();

@@ -17,13 +17,13 @@ export interface DqnConfig
    */
   double: boolean;
   /**
-   * Split the last hidden layer into a stream for the value of an observation and one for the advantages of its actions.
+   * Use a dueling network: the last hidden layer is split into a stream for the state value and one for the advantages of the actions.
    *
    * @default false
    */
   dueling: boolean;
   /**
-   * Form of the values: their means (mean), a distribution of the return on atoms of valueRange (categorical, C51), or its quantiles (quantile, QR-DQN).
+   * Form of the Q-values: means (mean), a return distribution on atoms of valueRange (categorical, C51), or quantiles of it (quantile, QR-DQN).
    *
    * @default "mean"
    */
@@ -47,19 +47,19 @@ export interface DqnConfig
    */
   valueRange: number[] | null;
   /**
-   * Loss of an error, where values are means: squared up to 1 and linear beyond (huber), or squared (mse).
+   * Loss of TD errors, if values are means: squared up to 1 and linear beyond (huber), or squared (mse).
    *
    * @default "huber"
    */
   loss: "huber" | "mse";
   /**
-   * Exploration: random actions at a share epsilon of the steps, drawn in each environment for itself (epsilon), or learned noise of the last layers (noisy).
+   * Exploration: epsilon-greedy in each environment (epsilon), or learned noise of the last layers, NoisyNet (noisy).
    *
    * @default "epsilon"
    */
   exploration: "epsilon" | "noisy";
   /**
-   * Share of random actions at the start.
+   * Initial probability of a random action.
    *
    * @default 1
    * @minimum 0
@@ -68,7 +68,7 @@ export interface DqnConfig
    */
   initialEpsilon: number;
   /**
-   * Share of random actions at the end.
+   * Final probability of a random action.
    *
    * @default 0.05
    * @minimum 0
@@ -77,7 +77,7 @@ export interface DqnConfig
    */
   finalEpsilon: number;
   /**
-   * Part of the run over which epsilon falls linearly.
+   * Fraction of the run over which epsilon falls linearly.
    *
    * @default 0.1
    * @exclusiveMinimum 0
@@ -93,7 +93,7 @@ export interface DqnConfig
    */
   initialExploration: "uniform" | "repeated" | "policy";
   /**
-   * Initial deviation of the noise of noisy layers, times the root of their inputs.
+   * Initial standard deviation of noisy layers, times the square root of their number of inputs.
    *
    * @default 0.5
    * @minimum 0
@@ -111,7 +111,7 @@ export interface DqnConfig
    */
   learningRate: number;
   /**
-   * Transitions of one update.
+   * Batch size: transitions of one update.
    *
    * @default 64
    * @minimum 1
@@ -131,7 +131,7 @@ export interface DqnConfig
    */
   learningStarts: number;
   /**
-   * Updates (not environment steps) between two of the target network.
+   * Updates (not environment steps) between two updates of the target network.
    *
    * @default 1
    * @minimum 1
@@ -148,7 +148,7 @@ export interface DqnConfig
    */
   tau: number;
   /**
-   * Global norm that gradients are clipped to; null does not clip.
+   * Maximum gradient norm; null does not clip.
    *
    * @default 10
    * @exclusiveMinimum 0
@@ -170,7 +170,7 @@ export interface DqnConfig
 /** JSON Schema of {@linkcode DqnConfig}, made by `deno task schema`. */
 export const dqnConfigSchema: ConfigSchema = schema as ConfigSchema;
 
-/** Settings that learn where there is no preset. */
+/** Default settings, for environments without a preset. */
 export const defaultDqnConfig: Readonly<DqnConfig> = defaultsOf<DqnConfig>(
   dqnConfigSchema,
 );

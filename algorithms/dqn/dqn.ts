@@ -24,11 +24,11 @@ import { dqnPresets } from "./presets.ts";
 import { returnForm } from "./loss.ts";
 import { dqnUpdate, initDqnState } from "./update.ts";
 
-/** Share of clipped mass above which a run warns. */
+/** Fraction of clipped probability mass above which a run warns. */
 const MUCH_CLIPPED = 0.01;
 
 /**
- * Deep Q-learning as `Agent`, the command line and the benches know it.
+ * Deep Q-learning (DQN) as an algorithm, for `Agent` and the command line.
  *
  * Source: Mnih et al. 2015 (https://doi.org/10.1038/nature14236), with the options of
  * Hessel et al. 2018 (https://arxiv.org/abs/1710.02298).
@@ -113,7 +113,7 @@ function partsOf(config: DqnConfig, context: BuildContext): AnyParts<QPolicy> {
   };
 }
 
-/** Refuses settings that do not fit together. */
+/** Throws if settings do not fit together. */
 function checkConfig(config: DqnConfig, context: AgentContext): void {
   const { type } = context.actionSpace;
   if (type !== "discrete") {
@@ -126,7 +126,7 @@ function checkConfig(config: DqnConfig, context: AgentContext): void {
   returnForm(config);
 }
 
-/** Finds settings without effect. */
+/** Lists settings that have no effect given the others. */
 function unusedOf(
   config: DqnConfig,
   spaces: KnownSpaces,
@@ -154,12 +154,12 @@ function unusedOf(
 }
 
 /**
- * Deep Q-learning: acts, stores every transition, and learns the values of actions
- * from batches of them. Its whole state, transitions included, can be saved and
- * restored, bit for bit.
+ * Deep Q-learning (DQN): stores transitions in a replay buffer and learns Q-values from
+ * sampled batches. The saved state includes the replay buffer; a restored agent
+ * continues bit for bit.
  *
  * `update` returns `loss`, `grad_norm`, `q_mean`, `target_mean`, `epsilon`,
- * `learning_rate` and, of categorical values, `clipped_mass`.
+ * `learning_rate` and, for categorical values, `clipped_mass`.
  *
  * @example
  * ```ts
@@ -195,17 +195,17 @@ function unusedOf(
  */
 export class DQN extends Agent<DqnConfig, QPolicy> {
   /**
-   * Estimates the values of all actions in one state.
+   * Estimates the Q-values of all actions in one state.
    *
-   * @param observation One observation, as the environment gives it.
-   * @returns Values `[n]`, a new array.
+   * @param observation Observation, as the environment returns it.
+   * @returns Q-values `[n]`, a new array.
    */
   declare readonly qValues: NonNullable<Agent["qValues"]>;
 
   /**
-   * Creates a new agent.
+   * Creates an agent.
    *
-   * @param spaces Spaces of one environment, and number of environments.
+   * @param spaces Spaces and number of environments.
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range, or sizes do not fit.
    * @throws {TypeError} If actions are not discrete.

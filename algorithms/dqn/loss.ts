@@ -7,31 +7,31 @@ export type ReturnFormOptions = Partial<
   Pick<DqnConfig, "values" | "atoms" | "valueRange" | "loss">
 >;
 
-/** Losses of transitions, one a row. */
+/** Losses of a batch, one for each transition. */
 export interface RowLosses {
-  /** Loss of each row `[batch]`. */
+  /** Loss of each transition `[batch]`. */
   readonly losses: tf.Tensor1D;
-  /** Priority of each row in replay `[batch]`: its absolute error, or its loss. */
+  /** New replay priorities `[batch]`: absolute TD errors, or losses. */
   readonly priorities: tf.Tensor1D;
 }
 
-/** Computes `d^2 / 2` up to 1 and `|d| - 1/2` beyond, of errors of any shape. */
+/** Computes the Huber loss, `d^2 / 2` up to 1 and `|d| - 1/2` beyond, elementwise. */
 function huber<T extends tf.Tensor>(errors: T): T {
   const size = tf.abs(errors), inside = tf.minimum(size, 1);
   return tf.mul(inside, tf.sub(size, tf.mul(inside, 0.5))) as T;
 }
 
 /**
- * Computes the losses of values against their targets.
+ * Computes the TD loss of Q-values.
  *
  * Source: Mnih et al. 2015 (https://doi.org/10.1038/nature14236), where errors are
  * clipped to [-1, 1].
  *
- * @param values Values of the actions taken `[batch]` or `[batch, 1]`.
- * @param targets Targets of that shape: constants, through which no gradient flows.
- * @param options Loss of an error `d`: `d^2 / 2` up to 1 and `|d| - 1/2` beyond
+ * @param values Q-values of the actions taken `[batch]` or `[batch, 1]`.
+ * @param targets Target values of that shape; no gradient flows through them.
+ * @param options Loss of a TD error `d`: `d^2 / 2` up to 1 and `|d| - 1/2` beyond
  * (`huber`), or `d^2` (`mse`).
- * @returns Losses, and absolute errors.
+ * @returns Losses, and absolute TD errors.
  *
  * @example
  * ```ts
@@ -57,15 +57,15 @@ export function tdLoss(
   };
 }
 
-/** Rewards of transitions, and discounts of what follows, 0 after a termination, both `[batch]`. */
+/** Rewards and discounts of a batch, both `[batch]`. */
 export interface Backup {
-  /** Rewards, of n-step replay their discounted sums. */
+  /** Rewards; n-step replay: discounted sums. */
   readonly rewards: tf.Tensor1D;
-  /** Discounts. */
+  /** Discounts of the next values, 0 after a termination. */
   readonly discounts: tf.Tensor1D;
 }
 
-/** Computes `r + g z` of the returns `z` that follow, `[batch, atoms]` or `[atoms]`. */
+/** Computes `r + g z` for next returns `z`, `[batch, atoms]` or `[atoms]`. */
 function backedUp(
   returns: tf.Tensor,
   { rewards, discounts }: Backup,
@@ -74,23 +74,23 @@ function backedUp(
   return tf.add(column(rewards), tf.mul(column(discounts), returns));
 }
 
-/** Rewards and discounts of {@link projected}, and the atoms. */
+/** Options of {@link projected}. */
 export interface ProjectionOptions extends Backup {
-  /** Lowest and highest atom; the others lie evenly between them. */
+  /** Lowest and highest atom; the others are evenly spaced between them. */
   readonly range: readonly [low: number, high: number];
 }
 
 /**
- * Projects distributions of the return that follows on the atoms of the return that is
- * learned: mass `p_i` at `r + g z_i` goes to the atoms beside it,
- * `m_j = sum_i p_i clip(1 - |clip(r + g z_i) - z_j| / dz, 0, 1)`.
+ * Projects the distributions of next returns on the atoms (C51): mass `p_i` at `r + g
+ * z_i` goes to the two nearest atoms, `m_j = sum_i p_i clip(1 - |clip(r + g z_i) - z_j|
+ * / dz, 0, 1)`.
  *
  * Source: Bellemare et al. 2017 (https://arxiv.org/abs/1707.06887), equation 7.
  *
- * @param probabilities Probabilities of the atoms after each step `[batch, atoms]`.
+ * @param probabilities Probabilities of the atoms of the next return `[batch, atoms]`.
  * @param options Rewards, discounts, range of the atoms.
- * @returns Target probabilities `[batch, atoms]`, and the share of all mass that lay
- * beyond the range and was clipped to it.
+ * @returns Target probabilities `[batch, atoms]`, and the fraction of all mass beyond
+ * the range, which was clipped to it.
  *
  * @example
  * ```ts
@@ -114,7 +114,7 @@ export function projected(
 ): { targets: tf.Tensor2D; clipped: tf.Scalar } {
   const [batch, atoms] = probabilities.shape;
   const width = (high - low) / (atoms - 1);
-  // In units of the distance of two atoms, from the lowest on.
+  // In units of the atoms' spacing, from the lowest atom.
   const support = tf.range(0, atoms, 1, "float32");
   const returns = tf.add(tf.mul(support, width), low);
   const moved = tf.div(tf.sub(backedUp(returns, backup), low), width);
@@ -122,7 +122,7 @@ export function projected(
   const distance = tf.abs(tf.sub(tf.expandDims(inside, 2), support));
   const shares = tf.relu(tf.sub(1, distance)) as tf.Tensor3D;
   const mass = tf.matMul(tf.expandDims<tf.Tensor3D>(probabilities, 1), shares);
-  // An atom on the edge is within the range, up to rounding.
+  // Atoms at the ends are inside the range, up to rounding.
   const beyond = tf.greater(tf.abs(tf.sub(moved, inside)), 1e-4 * atoms);
   const lost = tf.mul(probabilities, tf.cast(beyond, "float32"));
   return {
@@ -132,14 +132,14 @@ export function projected(
 }
 
 /**
- * Computes the cross entropies of distributions against their targets,
- * `-sum_j m_j log p_j`.
+ * Computes the cross entropies of predicted and target distributions, `-sum_j m_j log
+ * p_j`.
  *
  * Source: Bellemare et al. 2017 (https://arxiv.org/abs/1707.06887), algorithm 1.
  *
  * @param logits Logits of the atoms of the actions taken `[batch, atoms]`.
  * @param targets Target probabilities `[batch, atoms]`.
- * @returns Losses, which are the priorities too.
+ * @returns Losses, which are also the priorities.
  *
  * @example
  * ```ts
@@ -168,8 +168,8 @@ export function categoricalLoss(
  * Source: Dabney et al. 2018 (https://arxiv.org/abs/1710.10044), equation 10.
  *
  * @param quantiles Quantiles `theta` of the actions taken `[batch, K]`.
- * @param targets Targets `y` `[batch, K]`.
- * @returns Losses, which are the priorities too.
+ * @param targets Target quantiles `y` `[batch, K]`.
+ * @returns Losses, which are also the priorities.
  *
  * @example
  * ```ts
@@ -193,47 +193,46 @@ export function quantileLoss(
     tf.expandDims(targets, 1),
     tf.expandDims(quantiles, 2),
   );
-  const isBelow = tf.step(tf.neg(errors)); // a comparison that has a gradient
+  const isBelow = tf.step(tf.neg(errors)); // A comparison that has a gradient.
   const weights = tf.abs(tf.sub(tf.reshape(levels, [1, count, 1]), isBelow));
   const losses = tf.sum(tf.mean(tf.mul(weights, huber(errors)), 2), 1);
   return { losses: losses as tf.Tensor1D, priorities: losses as tf.Tensor1D };
 }
 
-/** Form in which a Q function describes the return of an action, by `atoms` numbers. */
+/** Representation of an action's return by `atoms` numbers. */
 export interface ReturnForm {
-  /** Numbers of one return. */
+  /** Numbers for each return. */
   readonly atoms: number;
   /**
-   * Computes values.
+   * Computes Q-values.
    *
-   * @param outputs Outputs of all actions `[batch, n, atoms]`.
-   * @returns Values `[batch, n]`.
+   * @param outputs Network outputs of all actions `[batch, n, atoms]`.
+   * @returns Q-values `[batch, n]`.
    */
   valuesOf(outputs: tf.Tensor3D): tf.Tensor2D;
   /**
-   * Computes targets.
+   * Computes target values.
    *
-   * @param next Outputs of the best actions after the steps `[batch, atoms]`.
+   * @param next Network outputs of the best next actions `[batch, atoms]`.
    * @param backup Rewards and discounts.
-   * @returns Targets `[batch, atoms]`, their values `[batch]`, and the share of their
-   * mass that was clipped.
+   * @returns Targets `[batch, atoms]`, their means `[batch]`, and the fraction of
+   * clipped mass.
    */
   targetsOf(next: tf.Tensor2D, backup: Backup): {
     targets: tf.Tensor2D;
     values: tf.Tensor;
     clipped?: tf.Scalar;
   };
-  /** Computes losses of outputs of the actions taken `[batch, atoms]`. */
+  /** Computes the losses of network outputs of the actions taken `[batch, atoms]`. */
   lossOf(outputs: tf.Tensor2D, targets: tf.Tensor2D): RowLosses;
 }
 
 /**
- * Makes the form of the returns that a Q function learns.
+ * Makes the representation of returns: mean, categorical or quantiles.
  *
- * @param options Form and size.
- * @returns The form.
- * @throws {RangeError} If `categorical` has no range, or its low end is not below the
- * high one.
+ * @param options Kind and size.
+ * @returns The representation.
+ * @throws {RangeError} If `categorical` has no range, or its ends are not in order.
  *
  * @example
  * ```ts
@@ -263,7 +262,7 @@ export function returnForm(options: ReturnFormOptions = {}): ReturnForm {
   }
 }
 
-/** Form whose numbers are returns. */
+/** Representation by numbers that are returns. */
 function linearForm(atoms: number, lossOf: ReturnForm["lossOf"]): ReturnForm {
   return {
     atoms,
@@ -276,7 +275,7 @@ function linearForm(atoms: number, lossOf: ReturnForm["lossOf"]): ReturnForm {
   };
 }
 
-/** Form whose numbers are logits of returns. */
+/** Representation by logits of a categorical distribution. */
 function categoricalForm({ atoms, valueRange }: ReturnFormOptions): ReturnForm {
   const [low, high] = valueRange ?? [], count = atoms ?? 51;
   if (!(low < high)) {
@@ -294,8 +293,8 @@ function categoricalForm({ atoms, valueRange }: ReturnFormOptions): ReturnForm {
     valuesOf: (outputs) => valuesOf(tf.softmax(outputs)) as tf.Tensor2D,
     targetsOf(next, backup) {
       const range = [low, high] as const;
-      const made = projected(tf.softmax(next), { ...backup, range });
-      return { ...made, values: valuesOf(made.targets) };
+      const projection = projected(tf.softmax(next), { ...backup, range });
+      return { ...projection, values: valuesOf(projection.targets) };
     },
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Deep Q-learning from replay (DQN): double, dueling, n-step, prioritized,
- * distributional and noisy, each an option of one algorithm; its losses and its update
- * as pure functions, its settings and presets.
+ * Deep Q-learning (DQN) with options up to Rainbow: double, dueling, n-step,
+ * prioritized, distributional and noisy; the algorithm, its losses and update as pure
+ * functions, its settings and presets.
  *
  * @example Learn which of two actions pays
  * ```ts

@@ -1,9 +1,9 @@
 import texts from "./presets/texts.json" with { type: "json" };
 
 /**
- * Settings that are known to work, as YAML texts by environment id; `rainbow` has the
- * options of Hessel et al. 2018 for any environment. Keys are those of
- * {@linkcode DqnConfig} and of a run: `env`, `totalTimesteps`, `numEnvs` and others.
+ * Tuned settings as YAML texts by environment id; `rainbow` has the options of Hessel
+ * et al. 2018 for any environment. Keys are those of {@linkcode DqnConfig} and of a
+ * run: `env`, `totalTimesteps`, `numEnvs` and others.
  */
 export const dqnPresets: Readonly<Record<string, string>> = {
   "CartPole-v1": texts["cartpole_v1.yaml"],

@@ -15,17 +15,17 @@ import * as tf from "@tensorflow/tfjs";
 import type { DqnConfig } from "./config.ts";
 import { type ReturnForm, returnForm } from "./loss.ts";
 
-/** Everything that an update changes. */
+/** Training state of DQN. */
 export type DqnState = {
-  /** Parameters of the Q function that acts. */
+  /** Parameters of the online network. */
   policy: Params;
-  /** Those of the target network. */
+  /** Parameters of the target network. */
   target: Params;
-  /** Slots of the optimizer. */
+  /** Optimizer state. */
   slots: OptimizerState;
 };
 
-/** Transitions, one a row. */
+/** Batch of transitions. */
 export interface DqnBatch extends ReplayBatch {
   /** Actions taken `[batch]`, int32. */
   readonly actions: tf.Tensor1D;
@@ -36,20 +36,20 @@ export interface DqnInputs {
   /** Learning rate. */
   readonly learningRate: tf.Scalar;
   /**
-   * Weight of the new parameters in the target network: 1 copies them.
+   * Update rate of the target network: 1 copies the parameters.
    *
-   * @default the target network stays as it is
+   * @default the target network is not updated
    */
   readonly tau?: tf.Scalar;
   /**
-   * Normal numbers of noisy layers `[3, policy.noise.size]`: for the observations, for
+   * Normal noise of noisy layers `[3, policy.noise.size]`: for the observations, for
    * the choice of the next action, and for the target network.
    */
   readonly noise?: tf.Tensor2D;
   /**
-   * Share of random actions.
+   * Probability of a random action, for the statistics.
    *
-   * @default none among the statistics
+   * @default not among the statistics
    */
   readonly epsilon?: tf.Scalar;
 }
@@ -59,7 +59,7 @@ export type DqnStatistics =
   & Record<"loss" | "grad_norm" | "q_mean" | "target_mean", tf.Scalar>
   & Partial<Record<"clipped_mass" | "epsilon", tf.Scalar>>;
 
-/** Pure function from one state to the next; its results are new priorities. */
+/** Update as a pure function from one training state to the next; it returns new priorities. */
 export type DqnUpdate = (
   state: DqnState,
   batch: DqnBatch,
@@ -70,11 +70,11 @@ export type DqnUpdate = (
   results: { readonly tdErrors: tf.Tensor1D };
 };
 
-/** Options of {@link dqnUpdate}: settings of DQN, with its defaults, and what they make. */
+/** Options of {@link dqnUpdate}: settings of DQN, and objects made from them. */
 export interface DqnUpdateOptions
   extends Partial<Pick<DqnConfig, "double" | "gamma" | "maxGradNorm">> {
   /**
-   * Form of the returns, with which the policy was made.
+   * Representation of returns, with which the policy was made.
    *
    * @default means, with the Huber loss
    */
@@ -94,11 +94,10 @@ export interface DqnUpdateOptions
 }
 
 /**
- * Makes the state before the first update, with a target network of the same
- * parameters.
+ * Makes the initial training state, with a copy of the parameters as target network.
  *
- * @param policy Policy of the Q function.
- * @param random Random numbers of the parameters.
+ * @param policy Policy of the Q-function.
+ * @param random Random stream.
  * @param optimizer Optimizer of the update.
  * @returns The state, in new tensors.
  *
@@ -131,19 +130,19 @@ export function initDqnState(
 }
 
 /**
- * Makes the update of Q-learning from replay, as one pure function of tensors.
+ * Makes DQN's update as one pure function of tensors, which can be traced and compiled.
  *
- * - `a* = argmax_a Q(s', a)` of the online network, or of the target network
- * - `y = r + g Q'(s', a*)`, `g` being 0 after a termination: a mean, a projected
+ * - `a* = argmax_a Q(s', a)` of the online network (double), or of the target network
+ * - `y = r + g Q'(s', a*)`, with `g = 0` after a termination: a mean, a projected
  *   distribution or quantiles
- * - `J = mean(w l(Q(s, a), y))`, one step of the optimizer on it
+ * - `J = mean(w l(Q(s, a), y))`, minimized by one optimizer step
  *
  * Source: Mnih et al. 2015 (https://doi.org/10.1038/nature14236), van Hasselt et al.
  * 2016 (https://arxiv.org/abs/1509.06461), Hessel et al. 2018
  * (https://arxiv.org/abs/1710.02298).
  *
- * @param policy Policy of the Q function.
- * @param options Form of the returns, discount, optimizer.
+ * @param policy Policy of the Q-function.
+ * @param options Representation of returns, discount, optimizer.
  * @returns The update.
  *
  * @example
@@ -196,8 +195,8 @@ export function dqnUpdate(
 
       const step = descend(
         (params) => {
-          const all = policy.outputs(params, observations, online);
-          const outputs = valuesOfActions(all, batch.actions, { start });
+          const allOutputs = policy.outputs(params, observations, online);
+          const outputs = valuesOfActions(allOutputs, batch.actions, { start });
           const { losses, priorities } = returns.lossOf(outputs, aim.targets);
           const q = returns.valuesOf(tf.expandDims(outputs, 1));
           return {

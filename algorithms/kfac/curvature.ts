@@ -11,46 +11,47 @@ import {
 import type { KfacOptions } from "./options.ts";
 import type { FisherRows } from "./rows.ts";
 
-/** Curvature of the loss: the Fisher matrix in blocks, and its damping. */
+/** Curvature of the loss: Fisher matrix in blocks, and damping. */
 export interface Curvature extends
   Required<
     Pick<KfacOptions, "diagonal" | "dampingKind" | "form" | "average">
   > {
-  /** Parameters in the order of a vector's numbers, those of layers first. */
+  /** Parameters in the order of a vector's elements, those of layers first. */
   readonly like: Params;
   readonly layers: readonly KfacLayer[];
   readonly state: OptimizerState;
 }
 
-/** Multiplies a layer's matrix with the inverse of its block of the Fisher matrix. */
+/** Multiplies a layer's matrix by the inverse of its block of the Fisher matrix. */
 function naturalMatrix(
   gradient: tf.Tensor2D,
   layer: KfacLayer,
   { state, dampingKind }: Curvature,
 ): tf.Tensor2D {
-  const of = layerTensors(state, layer);
-  const inverse = of("inverse_input");
+  const get = layerTensors(state, layer);
+  const inverse = get("inverse_input");
   if (inverse !== undefined) {
-    return tf.matMul(tf.matMul(inverse, gradient), of("inverse_output"));
+    return tf.matMul(tf.matMul(inverse, gradient), get("inverse_output"));
   }
-  const input = of("basis_input"), output = of("basis_output");
+  const input = get("basis_input"), output = get("basis_output");
   // The eigenvalues include factored damping.
   const moments = dampingKind === "plain"
-    ? tf.add<tf.Tensor2D>(of("moments"), state.damping)
-    : of("moments");
+    ? tf.add<tf.Tensor2D>(get("moments"), state.damping)
+    : get("moments");
   const [inputs, count] = input.shape;
   const inBasis = tf.matMul(tf.matMul(input, gradient, true), output);
   const back = (it: tf.Tensor2D): tf.Tensor2D =>
     tf.matMul(input, tf.matMul(it, output, false, true));
   if (count === inputs) return back(tf.div(inBasis, moments));
-  // All by the mean of the rest, corrected along the leading eigenvectors.
+  // Scaled by the mean of the other eigenvalues, then corrected along the leading
+  // eigenvectors.
   const [leading, rest] = tf.split(moments, [count, 1]);
   const byRest = tf.matMul(tf.div(output, rest), output, false, true);
   const correction = tf.sub(tf.div(inBasis, leading), tf.div(inBasis, rest));
   return tf.add(tf.matMul(gradient, byRest), back(correction as tf.Tensor2D));
 }
 
-/** Multiplies a vector with the inverse of the damped Fisher matrix. */
+/** Multiplies a vector by the inverse of the damped Fisher matrix. */
 export function naturalVector(
   direction: tf.Tensor1D,
   curvature: Curvature,
@@ -76,7 +77,7 @@ export function naturalVector(
   return tf.concat1d(blocks as tf.Tensor1D[]);
 }
 
-/** Computes the factors of a batch by slot, with their weight in the averages. */
+/** Computes the factors of a batch by slot, with their weight in the moving averages. */
 export function weightedFactors(
   rows: FisherRows,
   { layers, state, average }: Curvature,
@@ -92,8 +93,8 @@ export function weightedFactors(
 }
 
 /**
- * Updates the averages of factors and moments with those of a batch, if scheduled;
- * otherwise its numbers need not be finite.
+ * Updates the moving averages of factors and moments with those of a batch, if
+ * scheduled; otherwise the batch's need not be finite.
  */
 export function movedAverages(
   rows: FisherRows,
@@ -110,13 +111,13 @@ export function movedAverages(
   );
   moved.count = tf.add(state.count, 1);
   for (const layer of form === "ekfac" ? layers : []) {
-    const of = layerTensors(state, layer), old = of("moments");
-    const bases = { input: of("basis_input"), output: of("basis_output") };
+    const get = layerTensors(state, layer), old = get("moments");
+    const bases = { input: get("basis_input"), output: get("basis_output") };
     // Moments cover all eigenvectors, or none.
     if (bases.input.shape[0] > bases.input.shape[1]) continue;
-    const made = eigenbasisMoments(rows[layer.kernel], bases);
+    const batchMoments = eigenbasisMoments(rows[layer.kernel], bases);
     const slot = layerSlot("moments", layer);
-    moved[slot] = tf.add(tf.mul(old, decay), tf.mul(made, 1 - decay));
+    moved[slot] = tf.add(tf.mul(old, decay), tf.mul(batchMoments, 1 - decay));
   }
   return mapParams(moved, (it, slot) => tf.where(isDue, it, state[slot]));
 }

@@ -6,7 +6,7 @@ import type { LayerRows } from "./rows.ts";
 /** Options of {@link batchFactors}. */
 export interface BatchFactorsOptions {
   /**
-   * Weight of the batch in an average.
+   * Weight of the batch in the moving average.
    *
    * @default 1
    */
@@ -14,14 +14,14 @@ export interface BatchFactorsOptions {
 }
 
 /**
- * Computes the Kronecker factors `A` and `G` of one batch, with `F = A x G` for
- * the layer's block of the Fisher matrix of one example.
+ * Computes the Kronecker factors `A` and `G` of one batch, with `F = A x G` for the
+ * layer's block of the Fisher matrix of one example.
  *
  * Dense layers: `A = E[a a']`, `G = E[g g']` (Martens & Grosse 2015, section 3).
- * Convolutions: `A` is the expected sum over the positions and `G` the mean over
- * them (Grosse & Martens 2016, section 3.1), recurrent layers likewise over
- * the steps of an example. Other scales of the two, such as those of baselines,
- * have the same product, and the same step with either damping.
+ * Convolutions: `A` is the expected sum over positions and `G` the mean over them
+ * (Grosse & Martens 2016, section 3.1); recurrent layers likewise over the steps of an
+ * example. Other scalings, such as baselines', have the same product, and the same step
+ * with either damping.
  *
  * @param rows Inputs and output gradients of the layer.
  * @param options Weight of the batch.
@@ -52,7 +52,7 @@ export function batchFactors(
   const square = (it: tf.Tensor2D): tf.Tensor2D => tf.matMul(it, it, true);
   const factor = (rows: tf.Tensor2D, count: number): tf.Tensor2D => {
     const share = tf.div(weight, count);
-    // It is cheapest where numbers are fewest: each position has a row.
+    // Cheapest where there are the fewest elements: each position has a row.
     return positions > 1
       ? tf.mul(square(rows), share)
       : square(tf.mul(rows, tf.sqrt(share)));
@@ -64,8 +64,8 @@ export function batchFactors(
 }
 
 /**
- * Computes the second moments of the examples' gradients in the eigenbases of
- * the factors, where the Fisher matrix is nearly diagonal (EK-FAC).
+ * Computes the second moments of the examples' gradients in the eigenbases of the
+ * factors, where the Fisher matrix is nearly diagonal (EK-FAC).
  *
  * Source: George et al. 2018 (https://arxiv.org/abs/1806.03884), equation 9.
  *
@@ -125,7 +125,7 @@ export interface AverageOptions {
    */
   readonly kind?: AverageKind;
   /**
-   * Decay of the average per batch, from 0 to below 1.
+   * Decay per batch, from 0 to below 1.
    *
    * @default 0.95
    */

@@ -12,7 +12,7 @@ import type { FactorPair, KfacForm } from "./layers.ts";
 export interface InvertOptions {
   /** Form of the result. */
   readonly form: KfacForm;
-  /** Factored damping; 0 where it is added to the product at each step. */
+  /** Factored damping; 0 if damping is added to the product at each step. */
   readonly damping: number;
   /**
    * Precision in which the factors are inverted.
@@ -28,7 +28,7 @@ export interface InvertOptions {
    */
   readonly largestBasis?: number;
   /**
-   * Previous eigenvectors of the inputs, to start from where not all are computed.
+   * Previous eigenvectors of the inputs, to start from if only some are computed.
    *
    * @default none
    */
@@ -40,10 +40,10 @@ export interface InvertOptions {
  *
  * @param factors The factors.
  * @param options Form, damping and precision.
- * @returns Arrays by the slots of the optimizer's state: `inverse_input` and
+ * @returns Arrays by slots of the optimizer state: `inverse_input` and
  * `inverse_output`, or `basis_...` and `moments`, the products of the eigenvalues.
- * @throws {RangeError} If a factor is not finite, or not positive definite even
- * with its damping.
+ * @throws {RangeError} If a factor is not finite, or not positive definite even with
+ * damping.
  *
  * @example
  * ```ts
@@ -98,8 +98,8 @@ export function invertFactors(
  * Source: Martens & Grosse 2015 (https://arxiv.org/abs/1503.05671), section 6.3.
  *
  * @param factors The factors.
- * @param damping Damping of their product, above 0.
- * @returns The damping of each; where a factor is 0, both are the root.
+ * @param damping Damping of the product, above 0.
+ * @returns Damping of each factor; `sqrt(damping)` for both if a factor is 0.
  *
  * @example
  * ```ts

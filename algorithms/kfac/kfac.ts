@@ -30,7 +30,7 @@ import { kfacSchedule, scheduleFlags } from "./schedule.ts";
 export interface KfacGradients {
   /** Loss. */
   readonly loss: tf.Scalar;
-  /** Further results of the objective. */
+  /** Additional results of the objective. */
   readonly aux: Params;
   /** Gradients of the loss by path. */
   readonly gradients: Params;
@@ -38,15 +38,15 @@ export interface KfacGradients {
   readonly rows: FisherRows;
 }
 
-/** State, learning rate and statistics of one step. */
+/** Optimizer state, learning rate and statistics of one step. */
 export interface KfacStepOptions {
-  /** State after the step before, or of {@link Kfac.init}. */
+  /** Optimizer state after the previous step, or of {@link Kfac.init}. */
   readonly state: OptimizerState;
   /** Learning rate. */
   readonly learningRate: tf.Scalar;
   /**
-   * Inputs and output gradients of the layers. They may be left out where
-   * {@link Kfac.needsRows} is false: factors are unchanged, and the step is natural.
+   * Inputs and output gradients of the layers. They may be left out if
+   * {@link Kfac.needsRows} is false: factors stay the same, and the step is natural.
    *
    * @default none
    */
@@ -63,7 +63,7 @@ export interface KfacStepOptions {
 export interface KfacStep {
   /** Parameters after the step. */
   readonly params: Params;
-  /** State after the step. */
+  /** Optimizer state after the step. */
   readonly state: OptimizerState;
   /** Factor by which the trust region shortened the step. */
   readonly coefficient: tf.Scalar;
@@ -73,22 +73,22 @@ export interface KfacStep {
   readonly finite: tf.Tensor1D;
 }
 
-/** Arrays of a state, as a compiled step reads and writes them. */
+/** Optimizer state as arrays, as a compiled step reads and writes it. */
 export type KfacArrays = Readonly<
   Record<string, { data: ArrayLike<number>; shape: readonly number[] }>
 >;
 
 /**
- * Natural-gradient descent with Kronecker-factored curvature (K-FAC), for any
- * network of dense, convolutional and recurrent layers.
+ * Natural-gradient descent with Kronecker-factored curvature (K-FAC), for any network
+ * of dense, convolutional and recurrent layers.
  *
- * It holds only settings: the state is a map of tensors that the pure function
- * `apply` updates, which can be compiled together with the loss. Factors are
- * inverted outside it, by `refresh`, on a fixed schedule.
+ * It holds only settings: the optimizer state is a map of tensors that the pure
+ * function `apply` updates, which can be compiled together with the loss. `refresh`
+ * inverts factors outside of it, on a fixed schedule.
  *
- * Sources: Martens & Grosse 2015 (https://arxiv.org/abs/1503.05671); Grosse &
- * Martens 2016 (https://arxiv.org/abs/1602.01407) for convolutions; Wu et al.
- * 2017 (https://arxiv.org/abs/1708.05144) for the trust region.
+ * Sources: Martens & Grosse 2015 (https://arxiv.org/abs/1503.05671); Grosse & Martens
+ * 2016 (https://arxiv.org/abs/1602.01407) for convolutions; Wu et al. 2017
+ * (https://arxiv.org/abs/1708.05144) for the trust region.
  *
  * @example
  * ```ts
@@ -158,7 +158,7 @@ export class Kfac {
       trustRegion: { kind: "kl", limit: 0.001 } as TrustRegion | null,
       average: {},
       largestBasis: Infinity,
-      // deno-lint-ignore no-console -- warnings go there by default
+      // deno-lint-ignore no-console -- default target of warnings
       onWarning: (line: string) => console.warn(line),
       ...options,
       form,
@@ -170,9 +170,9 @@ export class Kfac {
   }
 
   /**
-   * Returns the state before the first step.
+   * Makes the initial optimizer state.
    *
-   * @param params The parameters that will be optimized.
+   * @param params Parameters to optimize.
    * @returns New tensors by slot and path.
    * @throws {RangeError} If a layer has parameters that do not exist or fit.
    * @throws {TypeError} If a parameter is in no layer and `others` is "error".
@@ -208,7 +208,7 @@ export class Kfac {
    * @param objective A pure function of the parameters.
    * @param params The parameters.
    * @returns New tensors.
-   * @throws {TypeError} If the objective does not use a layer's kernel as one.
+   * @throws {TypeError} If the objective does not use a layer's kernel in a layer.
    * @throws {RangeError} If the likelihood has fewer than two examples.
    */
   gradients(
@@ -226,8 +226,8 @@ export class Kfac {
   }
 
   /**
-   * True where an update uses the statistics of its batch, or is cold. Others may leave
-   * out `rows`, and are cheaper when they are compiled as a separate step.
+   * Returns true if an update uses the statistics of its batch, or is cold. Others may
+   * leave out `rows`, and are cheaper if they are compiled as a separate step.
    *
    * @param update Number of the update, from 0.
    */
@@ -237,12 +237,12 @@ export class Kfac {
   }
 
   /**
-   * Multiplies a gradient with the inverse of the damped Fisher matrix.
+   * Multiplies a gradient by the inverse of the damped Fisher matrix.
    *
    * @param gradients Gradients by path.
-   * @param state State with the inverses.
-   * @returns The natural gradient by path; parameters in no layer and not of
-   * `diagonal` keep theirs.
+   * @param state Optimizer state with the inverses.
+   * @returns The natural gradient by path; the gradients of parameters in no layer and
+   * not in `diagonal` stay the same.
    */
   naturalGradient(gradients: Params, state: OptimizerState): Params {
     return tidy(() => {
@@ -256,10 +256,10 @@ export class Kfac {
   /**
    * Takes one step.
    *
-   * @param params The parameters before the step.
+   * @param params Parameters before the step.
    * @param gradients Gradients of the loss, as they are or clipped.
-   * @param options State, learning rate and statistics.
-   * @returns Parameters and state after the step, in new tensors.
+   * @param options Optimizer state, learning rate and statistics.
+   * @returns Parameters and optimizer state after the step, in new tensors.
    */
   apply(
     params: Params,
@@ -312,8 +312,8 @@ export class Kfac {
       };
       if (rows !== undefined) {
         const isDue = tf.logicalAnd(isFine, covariance);
-        const given = { ...curvature, factors, isDue };
-        Object.assign(next, movedAverages(rows, given));
+        const settings = { ...curvature, factors, isDue };
+        Object.assign(next, movedAverages(rows, settings));
       }
       if (mayBeCold) {
         const { coldOptimizer } = this.#options;
@@ -339,12 +339,13 @@ export class Kfac {
   }
 
   /**
-   * Inverts the factors, or finds their eigenvectors, if the schedule says so.
+   * Inverts the factors, or computes their eigenvectors, if scheduled.
    *
-   * @param update Number of the update that was taken last, from 0.
-   * @param read Copies the state out; called only where an inversion is needed.
-   * @returns The whole new state, or `undefined` where it is unchanged. A layer with
-   * factors that cannot be inverted keeps its inverse, or does not move without one.
+   * @param update Number of the last update, from 0.
+   * @param read Copies the optimizer state out; called only if an inversion is due.
+   * @returns The whole new optimizer state, or `undefined` if it is unchanged. A layer
+   * with factors that cannot be inverted keeps its inverse, or is not updated without
+   * one.
    */
   refresh<Arrays extends KfacArrays>(
     update: number,
@@ -357,10 +358,10 @@ export class Kfac {
   }
 
   /**
-   * Names the first statistic that was not finite.
+   * Describes the first statistic that was not finite.
    *
    * @param finite Numbers of `KfacStep.finite`.
-   * @returns One line, or `undefined` where all are finite.
+   * @returns One line, or `undefined` if all are finite.
    */
   nonFinite(finite: ArrayLike<number>): string | undefined {
     const factors = this.layers.flatMap(({ kernel }) =>
@@ -373,13 +374,13 @@ export class Kfac {
     return name && `Skipped a step of K-FAC: ${name} is not finite`;
   }
 
-  /** Inverts a layer's factors; warns once, and returns nothing, if that fails. */
+  /** Inverts a layer's factors; if that fails, warns once and returns undefined. */
   #inverse(layer: KfacLayer, state: KfacArrays): KfacArrays {
     const { form, dampingKind, largestBasis } = this.#options;
     const numbersOf = (slot: string) => state[slot]?.data as Float32Array;
     const { kernel } = layer;
     try {
-      const made = invertFactors({
+      const slots = invertFactors({
         input: numbersOf(layerSlot("input", layer)),
         output: numbersOf(layerSlot("output", layer)),
       }, {
@@ -391,7 +392,7 @@ export class Kfac {
         start: numbersOf(layerSlot("basis_input", layer)),
       });
       return Object.fromEntries(
-        Object.entries(made).map(([name, it]) => [layerSlot(name, layer), it]),
+        Object.entries(slots).map(([name, it]) => [layerSlot(name, layer), it]),
       );
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
@@ -419,7 +420,7 @@ export class Kfac {
   }
 }
 
-/** Joins the tensors at the same paths to one vector. */
+/** Concatenates the tensors at the same paths to one vector. */
 function vectorOf(values: Params, like: Params, prefix = ""): tf.Tensor1D {
   return ravel(values, Object.keys(like).map((path) => prefix + path));
 }

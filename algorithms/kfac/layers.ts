@@ -3,9 +3,8 @@ import { closest } from "fastest-levenshtein";
 import * as tf from "@tensorflow/tfjs";
 
 /**
- * A layer `s = W' a + b` of a network, dense, convolutional or recurrent: its
- * block of the Fisher matrix is a Kronecker product. The path of its kernel
- * identifies it.
+ * Layer `s = W' a + b` of a network, dense, convolutional or recurrent, whose block of
+ * the Fisher matrix is a Kronecker product. The path of its kernel identifies it.
  */
 export interface KfacLayer {
   /** Path of the kernel `[..., outputs]`, the second factor of a product. */
@@ -23,19 +22,19 @@ export interface KfacObjective {
   /** Minimized loss. */
   readonly loss: tf.Scalar;
   /**
-   * Logarithm of each example's likelihood `[batch]`: of targets sampled from
-   * the model (the Fisher matrix), or of the actual ones (the empirical one).
+   * Log-likelihood of each example `[batch]`: of targets sampled from the model (the
+   * Fisher matrix), or of the actual ones (the empirical Fisher matrix).
    */
   readonly logLikelihood: tf.Tensor;
   /**
-   * Further results.
+   * Additional results.
    *
    * @default {}
    */
   readonly aux?: Params;
 }
 
-/** A pair for a layer: for its inputs and for its output gradients. */
+/** Values for the inputs and the output gradients of a layer. */
 export interface FactorPair<T> {
   /** Value for the inputs. */
   readonly input: T;
@@ -77,12 +76,12 @@ export function slotShapes(
   return { input, output, basis_input: basis, basis_output: output, moments };
 }
 
-/** Names what the optimizer's state holds for a layer. */
+/** Names a slot of the optimizer state for a layer. */
 export function layerSlot(name: string, { kernel }: KfacLayer): string {
   return `${name}/${kernel}`;
 }
 
-/** Returns a reader of what the optimizer's state holds for a layer. */
+/** Makes a reader of a layer's slots in the optimizer state. */
 export function layerTensors(
   state: Params,
   layer: KfacLayer,
@@ -106,15 +105,15 @@ export interface FindLayersOptions<Types extends TypeTree> {
 }
 
 /**
- * Finds the layers of a network in the operations that use its parameters:
- * matrix products and two-dimensional convolutions, with the bias that is added to
- * their outputs. The function is traced, not computed.
+ * Finds the layers of a network from the operations that use its parameters: matrix
+ * products and two-dimensional convolutions, with the bias added to their outputs. The
+ * function is traced, not computed.
  *
- * @param apply The network, or the objective: a pure function of parameters and
- * inputs in TensorFlow.js operations.
+ * @param apply Network or objective: a pure function of parameters and inputs in
+ * TensorFlow.js operations.
  * @param options Parameters and inputs.
- * @returns The layers, in the order of the parameters; what else is a parameter,
- * such as the gain of a normalization, is in none.
+ * @returns The layers, in the order of the parameters; other parameters, such as gains
+ * of a normalization, belong to none.
  *
  * @example
  * ```ts
@@ -139,16 +138,16 @@ export function findLayers<const Types extends TypeTree>(
   options: FindLayersOptions<Types>,
 ): KfacLayer[] {
   const { params, inputs } = options;
-  let found: ReturnType<typeof layerTags> | undefined;
-  trace((given) => {
-    const { params, inputs } = given as Record<string, Params>;
-    found = layerTags((params) => {
+  let tags: ReturnType<typeof layerTags> | undefined;
+  trace((traced) => {
+    const { params, inputs } = traced as Record<string, Params>;
+    tags = layerTags((params) => {
       apply(params, inputs);
       return tf.scalar(0);
     }, params);
     return {};
   }, { params, inputs });
-  const { uses, biases } = found!;
+  const { uses, biases } = tags!;
   const kernels = new Set(uses.map(({ weight }) => weight));
   return Object.keys(params).filter((it) => kernels.has(it)).map((kernel) => {
     const bias = biases.get(kernel);
@@ -157,8 +156,7 @@ export function findLayers<const Types extends TypeTree>(
 }
 
 /**
- * Checks layers, and parameters of known Fisher information, that are registered
- * by the paths of their parameters.
+ * Checks layers, and parameters of known Fisher information, by their paths.
  *
  * @throws {RangeError} If a path is unknown or registered twice, or a bias has
  * not one number for each output.

@@ -1,8 +1,8 @@
 /**
- * Natural-gradient descent with Kronecker-factored curvature (K-FAC) for any
- * network written in TensorFlow.js operations: layers found in the operations
- * that use the parameters, factors and their averages, damping, trust region,
- * momentum, EK-FAC, and predictive distributions for the Fisher matrix.
+ * Natural-gradient descent with Kronecker-factored curvature (K-FAC) for any network in
+ * TensorFlow.js operations: layers found from the operations that use the parameters,
+ * factors and their moving averages, damping, trust region, momentum, EK-FAC, and
+ * predictive distributions for the Fisher matrix.
  *
  * @example
  * ```ts

@@ -5,7 +5,7 @@ import type { KfacForm } from "./layers.ts";
 import type { FisherRowsOptions } from "./rows.ts";
 import type { KfacScheduleOptions } from "./schedule.ts";
 
-/** Bound of a step's length, measured by the Fisher matrix. */
+/** Trust region: bound of a step, measured by the Fisher matrix. */
 export interface TrustRegion {
   /**
    * - `kl`: `min(1, sqrt(2 limit / (lr^2 g'F^-1g)))`, the second-order KL
@@ -28,8 +28,8 @@ export interface KfacOptions
    */
   readonly others?: "error" | "gradient";
   /**
-   * Known Fisher information of each number of a parameter in no layer, by path:
-   * its block of the Fisher matrix is that times the identity.
+   * Known Fisher information of the elements of a parameter in no layer, by path: its
+   * block of the Fisher matrix is that times the identity.
    *
    * @default {}
    */
@@ -41,8 +41,8 @@ export interface KfacOptions
    */
   readonly form?: KfacForm;
   /**
-   * Most eigenvectors of a layer's inputs. A layer with more inputs has the
-   * leading ones, in single precision, and the mean of the other eigenvalues for
+   * Largest number of eigenvectors of a layer's inputs. A layer with more inputs has
+   * the leading ones, in single precision, and the mean of the other eigenvalues for
    * all other directions; the form `ekfac` does not measure its moments.
    *
    * @default Infinity
@@ -68,7 +68,7 @@ export interface KfacOptions
    */
   readonly average?: AverageOptions;
   /**
-   * Bound of a step; null for none.
+   * Trust region; null for none.
    *
    * @default { kind: "kl", limit: 0.001 }
    */
@@ -94,14 +94,14 @@ export interface KfacOptions
    */
   readonly coldOptimizer?: Optimizer;
   /**
-   * Precision in which factors are inverted: single takes half of the time for
-   * large ones, and is exact to about the rounding of the factors' own numbers.
+   * Precision of inversions: single takes half of the time for large factors, with
+   * errors of about the rounding of the factors themselves.
    *
    * @default "double"
    */
   readonly inversionPrecision?: Precision;
   /**
-   * Called with one line for each layer with factors that cannot be inverted.
+   * Called with one line for each layer whose factors cannot be inverted.
    *
    * @default console.warn
    */
@@ -139,7 +139,7 @@ export function checkOptions(options: KfacOptions): void {
   );
 }
 
-/** Checks settings of one range by name. */
+/** Checks settings with the same range. */
 function check(
   settings: Record<string, number | undefined>,
   wanted: string,

@@ -4,16 +4,16 @@ import * as tf from "@tensorflow/tfjs";
 /** Distribution that a network predicts for each example of a batch. */
 export interface PredictiveDistribution {
   /**
-   * Samples targets, through which no gradient flows.
+   * Samples targets; no gradient flows through them.
    *
-   * @param noise Random numbers, a row for each example.
-   * @returns Targets, as `logProb` takes them.
+   * @param noise Random numbers, one row for each example.
+   * @returns Targets, as {@linkcode logProb} takes them.
    */
   sample(noise: tf.Tensor2D): tf.Tensor;
   /**
-   * Computes the logarithm of each example's likelihood `[batch]`.
+   * Computes the log-likelihood of each example `[batch]`.
    *
-   * @param targets Targets, a row for each example.
+   * @param targets Targets, one row for each example.
    */
   logProb(targets: tf.Tensor): tf.Tensor1D;
 }
@@ -30,10 +30,10 @@ function withoutGradient(
 }
 
 /**
- * Returns the distribution over classes of a softmax output. Several choices are one
- * head each, with separate logits.
+ * Makes the distribution over classes of a softmax output. Several choices are separate
+ * heads, each with its logits.
  *
- * @param logits Unnormalized logarithms of probabilities `[batch, classes]`.
+ * @param logits Unnormalised log-probabilities `[batch, classes]`.
  * @returns The distribution; targets are classes `[batch]`, sampled with uniform
  * noise `[batch, 1]`.
  *
@@ -78,8 +78,8 @@ export interface GaussianOptions {
    */
   readonly variance?: number;
   /**
-   * Logarithms of learned standard deviations, of a shape that broadcasts to
-   * the means; replaces `variance`.
+   * Learned log standard deviations, of a shape that broadcasts to the means; replaces
+   * `variance`.
    *
    * @default none
    */
@@ -87,9 +87,8 @@ export interface GaussianOptions {
 }
 
 /**
- * Returns independent normal distributions around the outputs. A value head has a
- * fixed variance: its Fisher matrix is the Gauss-Newton matrix of the
- * squared error.
+ * Makes independent normal distributions around the outputs. For a value head with
+ * fixed variance the Fisher matrix is the Gauss-Newton matrix of the squared error.
  *
  * @param mean Means `[batch]` or `[batch, numbers]`.
  * @param options Variance, or learned standard deviations.
@@ -132,13 +131,12 @@ export function gaussian(
 }
 
 /**
- * Computes the logarithm of each example's likelihood for targets that are
- * sampled from the model, as the Fisher matrix needs it. Those of several heads
- * are summed.
+ * Computes the log-likelihood of each example for targets sampled from the model, as
+ * the Fisher matrix needs it. Add those of several heads.
  *
- * @param head Distribution that the model predicts.
- * @param noise Random numbers, a row for each example.
- * @returns The logarithms `[batch]`.
+ * @param head Predicted distribution.
+ * @param noise Random numbers, one row for each example.
+ * @returns Log-likelihoods `[batch]`.
  *
  * @example
  * ```ts

@@ -10,13 +10,16 @@ import type { KfacLayer } from "./layers.ts";
 
 /** Inputs and output gradients of a layer for one batch. */
 export interface LayerRows {
-  /** Inputs `[rows, inputs]`, the last column 1 where there is a bias. */
+  /** Inputs `[rows, inputs]`; with a bias the last column is 1. */
   readonly inputs: tf.Tensor2D;
-  /** Gradients of each example's log-likelihood by the outputs `[rows, outputs]`. */
+  /**
+   * Gradients of each example's log-likelihood with respect to the outputs `[rows,
+   * outputs]`.
+   */
   readonly gradients: tf.Tensor2D;
   /** Consecutive rows of one example: positions of a convolution. */
   readonly positions: number;
-  /** Examples of the batch. */
+  /** Number of examples. */
   readonly examples: number;
 }
 
@@ -28,7 +31,7 @@ export interface FisherRowsOptions {
   /** Layers of the network. */
   readonly layers: readonly KfacLayer[];
   /**
-   * Largest number of examples of a convolution, which has a row for every position.
+   * Largest number of examples for a convolution, which has a row for every position.
    *
    * @default Infinity
    */
@@ -36,15 +39,14 @@ export interface FisherRowsOptions {
 }
 
 /**
- * Computes the inputs of all layers and the gradients of the log-likelihood by
- * their outputs, in the same operations as the likelihood itself.
+ * Computes the inputs of all layers and the gradients of the log-likelihood with
+ * respect to their outputs, in the same operations as the likelihood itself.
  *
- * @param logLikelihood Function of the parameters that returns one number for each
- * example.
+ * @param logLikelihood Log-likelihood of each example, as a function of the parameters.
  * @param params The parameters.
  * @param options The layers, and the number of examples.
  * @returns New tensors by the paths of the kernels.
- * @throws {TypeError} If a layer's kernel is not used as one.
+ * @throws {TypeError} If a layer's kernel is not used in a layer.
  * @throws {RangeError} If there are fewer than two examples: the factors of one
  * have rank one.
  *
@@ -75,22 +77,22 @@ export function fisherRows(
     const rows: Record<string, LayerRows> = {};
     for (const layer of layers) {
       const { kernel } = layer;
-      const own = uses.filter(({ weight }) => weight === kernel);
-      if (own.length === 0) {
+      const layerUses = uses.filter(({ weight }) => weight === kernel);
+      if (layerUses.length === 0) {
         throw new TypeError(
           `Cannot make factors for the layer '${kernel}': the log-likelihood has no tf.matMul(x, w) or tf.conv2d(x, w) with it`,
         );
       }
-      const isConvolution = own.some(({ windows }) => windows);
+      const isConvolution = layerUses.some(({ windows }) => windows);
       const most = isConvolution ? convolutionExamples : Infinity;
       const every = Math.max(1, Math.ceil(value.size / most));
-      rows[kernel] = layerRows(layer, own, { batch: value.size, every });
+      rows[kernel] = layerRows(layer, layerUses, { batch: value.size, every });
     }
     return rows;
   });
 }
 
-/** Joins the rows of a layer's uses, with a 1 after the inputs for the bias. */
+/** Joins the rows of a layer's uses, with a column of 1 for the bias. */
 function layerRows(
   { kernel, bias }: KfacLayer,
   uses: readonly WeightUse[],
@@ -136,7 +138,7 @@ function rowsOf(tensor: tf.Tensor): tf.Tensor2D {
   return tf.reshape(tensor, [-1, tensor.shape[tensor.rank - 1]]);
 }
 
-/** Takes every nth example with all its rows, or every nth row where none has as many. */
+/** Takes every nth example with all its rows, or every nth row if no example has as many. */
 function everyNth(
   tensor: tf.Tensor,
   { batch, every }: { batch: number; every: number },

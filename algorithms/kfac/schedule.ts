@@ -3,14 +3,14 @@ import * as tf from "@tensorflow/tfjs";
 /** Schedule of cold updates, statistics and inversions. */
 export interface KfacScheduleOptions {
   /**
-   * Updates between two updates of the factors; until the first inversion, each
-   * one updates them.
+   * Updates between two updates of the factors; until the first inversion, each one
+   * updates them.
    *
    * @default 1
    */
   readonly covUpdateEvery?: number;
   /**
-   * Updates between two inversions; the first one is as many after the last cold
+   * Updates between two inversions; the first one is that long after the last cold
    * update.
    *
    * @default 10
@@ -23,16 +23,16 @@ export interface KfacScheduleOptions {
    */
   readonly coldUpdates?: number;
   /**
-   * - `documented`: one count for each update;
-   * - `original`: two for each cold one, as `ColdStartPeriodicInvUpdateKfacOpt`
-   *   counts, so that half as many are cold.
+   * - `documented`: each update counts once;
+   * - `original`: each cold one counts twice, as in
+   *   `ColdStartPeriodicInvUpdateKfacOpt`, so that half as many are cold.
    *
    * @default "documented"
    */
   readonly coldCounting?: "documented" | "original";
   /**
-   * Steps before the first inversion: those of the cold optimizer, or none, as
-   * in the original.
+   * Steps before the first inversion: those of the cold optimizer, or none, as in the
+   * original.
    *
    * @default "cold"
    */
@@ -41,11 +41,11 @@ export interface KfacScheduleOptions {
 
 /** Parts of one update. */
 export interface KfacScheduled {
-  /** True where the cold optimizer takes the step. */
+  /** True if the cold optimizer takes the step. */
   readonly cold: boolean;
-  /** True where the batch updates the factors. */
+  /** True if the batch updates the factors. */
   readonly covariance: boolean;
-  /** True where factors are inverted after the update. */
+  /** True if factors are inverted after the update. */
   readonly inverse: boolean;
 }
 
@@ -94,7 +94,7 @@ export function kfacSchedule(
   };
 }
 
-/** Computes the parts of an update from its number in the state, as booleans. */
+/** Computes the parts of an update from its number in the optimizer state, as booleans. */
 export function scheduleFlags(
   step: tf.Tensor,
   options: KfacScheduleOptions,

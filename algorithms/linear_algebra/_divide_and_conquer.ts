@@ -1,13 +1,13 @@
 import { type Block, type MatrixBlock, part, type Tools } from "./_kernels.ts";
 
-/** A tridiagonal eigenproblem and the memory that solving it takes. */
+/** Tridiagonal eigenproblem and its scratch memory. */
 interface TridiagonalProblem {
   size: number;
-  /** The diagonal; the eigenvalues afterwards, number r for row r. */
+  /** Diagonal; on return the eigenvalues, number r for row r. */
   values: Float64Array;
-  /** The off-diagonal. */
+  /** Off-diagonal. */
   beside: Float64Array;
-  /** The rows become the eigenvectors. */
+  /** Rows that become the eigenvectors. */
   rows: MatrixBlock;
   /** Vectors, each of `size` numbers, in double precision. */
   vectors: Block<Float64Array>;
@@ -17,14 +17,14 @@ interface TridiagonalProblem {
   secular: Block;
 }
 
-/** Half the distance between 1 and the next number, in either precision. */
+/** Half the distance between 1 and the next number, in each precision. */
 const ROUNDING = 2 ** -53, SINGLE_ROUNDING = 2 ** -24;
 /** Vectors of numbers that a merge needs. */
 const VECTORS = 6;
 /** Parts up to this size are quicker to solve than to divide. */
 const LEAF = 16;
 
-/** Counts the numbers that `vectors` must have. */
+/** Counts the numbers that `vectors` must hold. */
 export function vectorScratch(size: number): number {
   return VECTORS * size;
 }
@@ -71,7 +71,7 @@ function conquer(tools: Tools, range: Range): void {
   merge(tools, range, { middle, join });
 }
 
-/** Solves diag(values) + 2 |join| z z^T, which the two halves leave. */
+/** Solves diag(values) + 2 |join| z z^T, which joins the two halves. */
 function merge(
   tools: Tools,
   range: Range,
@@ -99,9 +99,7 @@ function merge(
   order.set(mergeSorted(problem.values, moved, dropped), from);
 }
 
-/**
- * Finds the new eigenvalues; their eigenvectors become the rows of `secular`.
- */
+/** Finds the new eigenvalues; their eigenvectors become the rows of `secular`. */
 function solveSecular(
   { kernels }: Tools,
   problem: TridiagonalProblem,
@@ -201,14 +199,14 @@ function multiplyRows(
   });
 }
 
-/** Halves of the columns that a row may have numbers in. */
+/** Halves of the columns where a row may have nonzero numbers. */
 const TOP = 1, BOTH = 2, BOTTOM = 3;
 
-/** A merge without the eigenpairs that do not change. */
+/** Merge without the eigenpairs that do not change. */
 interface Deflated {
   /** Rows that take part, ascending by value. */
   kept: number[];
-  /** Their values and weights. */
+  /** Values and weights of these rows. */
   values: number[];
   z: number[];
   /** Index of each of them in `byPlace`. */
@@ -235,7 +233,7 @@ interface MergeTask extends Omit<Range, "order"> {
  * Deflates diag(values) + rho z z^T: removes numbers of z that vanish, and of equal
  * values all but one by a rotation (LAPACK's dlaed2).
  *
- * @returns null when nothing changes.
+ * @returns Null if nothing changes.
  */
 function deflate(tools: Tools, task: MergeTask): Deflated | null {
   const { problem, sorted, from } = task;

@@ -1,15 +1,15 @@
 import wasm from "./_kernels.json" with { type: "json" };
 
 /**
- * Numbers of a matrix, row-major, in double or single precision; a result is
- * of the kind that was given.
+ * Numbers of a matrix, row-major, in double or single precision; results have the type
+ * of the argument.
  */
 export type MatrixArray = Float64Array | Float32Array;
 
-/** Precision that a function computes in. */
+/** Precision of a computation. */
 export type Precision = "double" | "single";
 
-/** A kernel over rows, from one vector to another. */
+/** Kernel over rows, from one vector to another. */
 type RowsKernel = (
   count: number,
   length: number,
@@ -19,7 +19,7 @@ type RowsKernel = (
   to: number,
 ) => void;
 
-/** A kernel that solves with a triangle and overwrites the right-hand sides. */
+/** Kernel that solves with a triangular matrix and overwrites the right-hand sides. */
 type SolveKernel = (
   size: number,
   columns: number,
@@ -105,7 +105,7 @@ function decode(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (it) => it.charCodeAt(0));
 }
 
-/** Compiles the kernels, fused where the engine knows relaxed SIMD. */
+/** Compiles the kernels, with fused multiply-add if the engine has relaxed SIMD. */
 export function compileKernels(
   { fused = true }: { fused?: boolean } = {},
 ): WebAssembly.Module {
@@ -150,24 +150,24 @@ let kept: AllKernels | null = null;
 
 /** Numbers in the kernels' memory. */
 export interface Block<T extends MatrixArray = MatrixArray> {
-  /** The address of the first number, in bytes. */
+  /** Address of the first number, in bytes. */
   at: number;
-  /** The same memory as an array. */
+  /** Typed array on the same memory. */
   numbers: T;
   /** Bytes of a number. */
   bytes: number;
 }
 
-/** A matrix by address and row stride, in the kernels' memory. */
+/** Matrix by address and row stride, in the kernels' memory. */
 export interface Place {
   at: number;
   /** Bytes of a number. */
   bytes: number;
-  /** The distance between rows, in numbers. */
+  /** Distance between rows, in numbers. */
   stride: number;
 }
 
-/** A matrix with contiguous rows in the kernels' memory. */
+/** Matrix with contiguous rows in the kernels' memory. */
 export interface MatrixBlock extends Block, Place {}
 
 /** Returns the part of a matrix from a row and a column on. */
@@ -176,30 +176,30 @@ export function part(matrix: Place, row: number, column: number): Place {
   return { at: at + (row * stride + column) * bytes, stride, bytes };
 }
 
-/** The kernels and the memory for their `multiply`. */
+/** Kernels and the memory for their `multiply`. */
 export interface Tools {
   kernels: Kernels;
   work: number;
 }
 
-/** The tools with blocks of their memory, for the length of one call. */
+/** Kernels with blocks of memory, for the length of one call. */
 interface Workspace extends Tools {
-  /** A block for each count, of unknown content. */
+  /** A block for each count, uninitialized. */
   blocks: Block[];
 }
 
 function instance(): AllKernels {
   if (kept !== null) return kept;
   module ??= compileKernels();
-  const all = new WebAssembly.Instance(module).exports;
-  const single = SINGLE.map((name) => [name, all[`${name}Single`]]);
+  const wasm = new WebAssembly.Instance(module).exports;
+  const single = SINGLE.map((name) => [name, wasm[`${name}Single`]]);
   return {
-    double: all as unknown as Kernels,
-    single: { ...all, ...Object.fromEntries(single) } as unknown as Kernels,
+    double: wasm as unknown as Kernels,
+    single: { ...wasm, ...Object.fromEntries(single) } as unknown as Kernels,
   };
 }
 
-/** Chooses the build of the kernels from here on, for tests. */
+/** Chooses the build of the kernels, for tests. */
 export function chooseKernels(options: { fused: boolean }): void {
   module = compileKernels(options);
   kept = null;
@@ -210,7 +210,7 @@ function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 }
 
-/** Returns the memory of a block as numbers in double precision. */
+/** Views the memory of a block as numbers in double precision. */
 export function doublesOf({ at, numbers }: Block): Block<Float64Array> {
   const count = Math.floor(numbers.byteLength / 8);
   const doubles = new Float64Array(numbers.buffer, at, count);
@@ -225,7 +225,7 @@ export function openWorkspace(
   counts: number[],
   precision: Precision = "double",
 ): Workspace {
-  const all = instance(), kernels = all[precision];
+  const loaded = instance(), kernels = loaded[precision];
   const Numbers = precision === "double" ? Float64Array : Float32Array;
   const bytes = Numbers.BYTES_PER_ELEMENT, work = ALIGNMENT;
   let end = work + aligned(kernels.multiplyWorkBytes());
@@ -235,7 +235,7 @@ export function openWorkspace(
     return start;
   });
   grow(kernels.memory, end);
-  kept = end <= KEPT_BYTES ? all : null;
+  kept = end <= KEPT_BYTES ? loaded : null;
   const buffer = kernels.memory.buffer as ArrayBuffer;
   const blocks = starts.map((at, i) => ({
     at,

@@ -1,6 +1,6 @@
 import type { Block, MatrixArray, MatrixBlock, Tools } from "./_kernels.ts";
 
-/** Mirrored entries differ by at most this much of the largest entry. */
+/** Largest difference of mirrored entries, relative to the largest entry. */
 const SYMMETRY_TOLERANCE = 1e-5;
 /** Side of the square tiles that keep both triangles in the cache. */
 const TILE = 32;
@@ -22,7 +22,7 @@ export function squareSize(matrix: MatrixArray, action: string): number {
   );
 }
 
-/** Finds the largest magnitude; a RangeError where a number is not finite. */
+/** Finds the largest magnitude; throws a RangeError if a number is not finite. */
 export function largestMagnitude(
   numbers: MatrixArray,
   { action, columns }: { action: string; columns: number },
@@ -44,8 +44,8 @@ export function largestMagnitude(
 }
 
 /**
- * Writes the mean of a matrix and its transpose, times `scale`, to the upper
- * triangle of a block; a RangeError where the two clearly differ.
+ * Writes the mean of a matrix and its transpose, times `scale`, to the upper triangle
+ * of a block; throws a RangeError if the two clearly differ.
  *
  * @param options `spare` holds as many numbers as the matrix.
  */
@@ -87,14 +87,14 @@ function asymmetry(
   );
 }
 
-/** Makes an array of the same kind as another. */
+/** Makes an array of the same type as another. */
 export function sameKind<T extends MatrixArray>(like: T, length: number): T {
   return (like instanceof Float64Array
     ? new Float64Array(length)
     : new Float32Array(length)) as T;
 }
 
-/** Calls back for tiles of a square: rows and columns, from and to. */
+/** Calls back for each tile of a square, with its range of rows and columns. */
 function eachTile(
   size: number,
   work: (i0: number, i1: number, j0: number, j1: number) => void,

@@ -28,7 +28,7 @@ function halfOf(size: number): number {
  * Overwrites A's upper triangle with R, where R^T R = A. Recursive halving turns
  * nearly all of the work into products.
  *
- * @returns The first row whose pivot is not above 0; -1 when there is none.
+ * @returns The first row whose pivot is not above 0; -1 if there is none.
  */
 function factor(tools: Tools, size: number, a: Place): number {
   const { kernels, work } = tools;
@@ -50,9 +50,7 @@ function factor(tools: Tools, size: number, a: Place): number {
   return failedBelow < 0 ? -1 : half + failedBelow;
 }
 
-/**
- * Solves R X = B, or R^T X = B, for an upper triangular R, and overwrites B.
- */
+/** Solves R X = B, or R^T X = B, for an upper triangular R, and overwrites B. */
 function solve(
   tools: Tools,
   [size, columns]: readonly [number, number],
@@ -120,10 +118,7 @@ function invertTriangle(
   solve(tools, [half, rest], { r, b: xRight, transposed: false });
 }
 
-/**
- * Computes the upper triangle of C = X X^T, for an upper triangular X with
- * zeros below.
- */
+/** Computes the upper triangle of C = X X^T, for an upper triangular X with zeros below. */
 function multiplyByTranspose(
   tools: Tools,
   size: number,
@@ -135,12 +130,12 @@ function multiplyByTranspose(
   for (let j = 0; j < size; j += panel) {
     const width = Math.min(panel, size - j);
     // Columns of X before j are 0 in the rows from j on.
-    const rows = part(x, 0, j), own = part(x, j, j), to = part(c, 0, j);
+    const rows = part(x, 0, j), diagonal = part(x, j, j), to = part(c, 0, j);
     // deno-fmt-ignore -- an operand a line
     kernels.multiply(
       j + width, width, size - j,
       rows.at, rows.stride, 1,
-      own.at, 1, own.stride,
+      diagonal.at, 1, diagonal.stride,
       to.at, to.stride,
       1, 0, 0, work,
     );
@@ -177,20 +172,18 @@ function factorMatrix(
 }
 
 /**
- * Finds the lower triangular L with L L^T = A, for a symmetric positive
- * definite A.
+ * Computes the Cholesky factor of a symmetric positive definite A: the lower triangular
+ * L with L L^T = A.
  *
- * As accurate as LAPACK's `dpotrf`, in double precision whatever the array's
- * kind. Both triangles are read: where they differ by rounding, their mean
- * counts.
+ * As accurate as LAPACK's `dpotrf`, in double precision for both array types. Both
+ * triangles are read; if they differ by rounding, their mean is used.
  *
  * @param matrix A, `size` x `size` numbers, row-major; it is not changed.
- * @returns L, row-major, of the same kind as `matrix`, with zeros above the
- * diagonal.
+ * @returns L, row-major, of the same type as `matrix`, with zeros above the diagonal.
  * @throws {TypeError} If `matrix` is neither a Float64Array nor a Float32Array.
- * @throws {RangeError} If A is not positive definite (the message names the
- * pivot), not square, not finite, or clearly not symmetric: mirrored numbers
- * differ by more than 1e-5 of the largest.
+ * @throws {RangeError} If A is not positive definite (the message names the pivot), not
+ * square, not finite, or clearly not symmetric: mirrored numbers differ by more than
+ * 1e-5 of the largest.
  * @example
  * ```ts
  * import { cholesky } from "@bellman/linear-algebra";
@@ -215,14 +208,14 @@ export function cholesky<T extends MatrixArray>(matrix: T): T {
 /** Settings of {@link inverseSpd}. */
 export interface InverseSpdOptions {
   /**
-   * Precision of the work: single takes about half of the time and the memory,
-   * for matrices with a condition number well below 1e7.
+   * Precision: single takes about half of the time and memory, for matrices with a
+   * condition number well below 1e7.
    *
    * @default "double"
    */
   precision?: Precision;
   /**
-   * Number added to the diagonal first, such as a damping.
+   * Shift added to the diagonal first, such as a damping.
    *
    * @default 0
    */
@@ -241,12 +234,12 @@ function invertFactored(
 }
 
 /**
- * Inverts a symmetric positive definite matrix, by way of its Cholesky factor
- * (as LAPACK's `dpotrf` and `dpotri`), in double precision whatever the array's
- * kind, or in single precision. The result is exactly symmetric.
+ * Inverts a symmetric positive definite matrix by its Cholesky factor (as LAPACK's
+ * `dpotrf` and `dpotri`), in double precision for both array types, or in single
+ * precision. The result is exactly symmetric.
  *
  * @param matrix A, `size` x `size` numbers, row-major; it is not changed.
- * @returns The inverse, row-major, of the same kind as `matrix`.
+ * @returns The inverse, row-major, of the same type as `matrix`.
  * @throws {TypeError} If `matrix` is neither a Float64Array nor a Float32Array.
  * @throws {RangeError} If A is not positive definite (the message names the
  * pivot), not square, not finite, or clearly not symmetric: mirrored numbers
@@ -268,9 +261,9 @@ export function inverseSpd<T extends MatrixArray>(
   options: InverseSpdOptions = {},
 ): T {
   const action = "invert a matrix";
-  const made = factorMatrix(matrix, { ...options, action });
-  const { size, r } = made;
-  invertFactored(made);
+  const factored = factorMatrix(matrix, { ...options, action });
+  const { size, r } = factored;
+  invertFactored(factored);
   const result = sameKind(matrix, size * size);
   copyMirrored(r, size, result, { both: true });
   return result;

@@ -15,60 +15,35 @@ import {
 import { symmetricEigen } from "./symmetric_eigen.ts";
 
 const ACTION = "find the leading eigenvalues of a matrix";
-/** Squared eigenvalues below this share of the largest are lost in rounding. */
+/** Squared eigenvalues below this fraction of the largest are lost in rounding. */
 const VANISHING = 1e-12;
 
-/** Settings of {@link leadingEigen}. */
-export interface LeadingEigenOptions {
-  /**
-   * Eigenvectors of a similar matrix, `size` x `count` numbers as columns, such as
-   * earlier ones of the same moving average. Columns of 0 are initialized randomly.
-   *
-   * @default none
-   */
-  start?: MatrixArray;
-  /**
-   * Products with the matrix, after one more for random vectors. Each
-   * shrinks the part of a vector that belongs to smaller eigenvalues by the ratio
-   * of theirs to its own.
-   *
-   * @default 1 with a start, 3 without
-   */
-  iterations?: number;
-  /**
-   * Precision of the products; sums of squares are in double precision.
-   *
-   * @default "double"
-   */
-  precision?: Precision;
-}
-
-/** Eigenvalues and eigenvectors that {@link leadingEigen} found. */
+/** Result of {@link leadingEigen}. */
 export interface LeadingEigen<T extends MatrixArray> {
-  /** The largest eigenvalues, ascending: `count` numbers. */
+  /** Largest eigenvalues, ascending: `count` numbers. */
   values: T;
   /**
-   * Their eigenvectors, orthonormal: column j belongs to `values[j]`, so that
-   * its number i is `vectors[i * count + j]`. Where an eigenvalue is below a
-   * millionth of the largest, both are 0.
+   * Eigenvectors, orthonormal: column j belongs to `values[j]`, so its element i is
+   * `vectors[i * count + j]`. Eigenvalues below a millionth of the largest and their
+   * vectors are 0.
    */
   vectors: T;
-  /** Mean of the other eigenvalues; 0 where there are none. */
+  /** Mean of the other eigenvalues; 0 if there are none. */
   rest: number;
 }
 
 /**
- * Approximates the largest eigenvalues of a symmetric positive semidefinite
- * matrix, and their eigenvectors, by subspace iteration: for a tenth of the
- * vectors it takes a small part of the time of `symmetricEigen`. Their span is
- * that of the eigenvectors as far as the eigenvalues after them are smaller.
+ * Approximates the largest eigenvalues of a symmetric positive semidefinite matrix and
+ * their eigenvectors by subspace iteration: a tenth of the vectors takes a small
+ * fraction of the time of `symmetricEigen`. The span is the more accurate, the smaller
+ * the other eigenvalues are.
  *
- * Source: Halko, Martinsson & Tropp 2011 (https://arxiv.org/abs/0909.4061),
- * section 4.5.
+ * Source: Halko, Martinsson & Tropp 2011 (https://arxiv.org/abs/0909.4061), section
+ * 4.5.
  *
  * @param matrix A, `size` x `size` numbers, row-major; it is not changed.
  * @param count Number of eigenvalues, from 1 to `size`.
- * @returns Eigenvalues and eigenvectors, of the same kind as `matrix`.
+ * @returns Eigenvalues and eigenvectors, of the same type as `matrix`.
  * @throws {TypeError} If `matrix` is neither a Float64Array nor a Float32Array.
  * @throws {RangeError} If A is not square, not finite or clearly not symmetric,
  * or the count or the start does not fit it.
@@ -87,7 +62,28 @@ export interface LeadingEigen<T extends MatrixArray> {
 export function leadingEigen<T extends MatrixArray>(
   matrix: T,
   count: number,
-  options: LeadingEigenOptions = {},
+  options: {
+    /**
+     * Eigenvectors of a similar matrix, `size` x `count` numbers as columns, such as
+     * earlier ones of the same moving average. Zero columns are initialized randomly.
+     *
+     * @default none
+     */
+    start?: MatrixArray;
+    /**
+     * Subspace iterations, after one more for random vectors. Each shrinks a vector's
+     * components of smaller eigenvalues by the ratio of the eigenvalues.
+     *
+     * @default 1 with a start, 3 without
+     */
+    iterations?: number;
+    /**
+     * Precision of the products; sums of squares are in double precision.
+     *
+     * @default "double"
+     */
+    precision?: Precision;
+  } = {},
 ): LeadingEigen<T> {
   const size = squareSize(matrix, ACTION);
   const { start, precision = "double" } = options;
@@ -116,8 +112,8 @@ export function leadingEigen<T extends MatrixArray>(
 }
 
 /**
- * Multiplies rows with A, and orthonormalizes them: the singular vectors
- * of the product. Their singular values are written; 0 for what is lost in rounding.
+ * Multiplies rows by A and orthonormalizes them: the singular vectors of the product.
+ * Writes the singular values; those lost in rounding are 0.
  */
 function refine(
   rows: MatrixArray,
@@ -136,12 +132,12 @@ function refine(
   const { values: squares, vectors } = symmetricEigen(gram);
   const least = VANISHING * squares[count - 1];
   values.set(squares.map((it) => it > least ? Math.sqrt(it) : 0));
-  // Row j of the next vectors: a combination of rows, of length 1.
+  // Row j of the next vectors: a linear combination of rows, of length 1.
   const combine = sameKind(a, count * count);
   transpose(vectors, count, combine);
-  combine.forEach((it, at) => {
+  combine.forEach((weight, at) => {
     const value = values[Math.floor(at / count)];
-    combine[at] = value === 0 ? 0 : it / value;
+    combine[at] = value === 0 ? 0 : weight / value;
   });
   return product(combine, next, { ...shape, inner: count });
 }
@@ -154,7 +150,7 @@ function check(name: string, value: number, most: number): void {
   );
 }
 
-/** Copies both triangles of a matrix, checked, in the precision of the work. */
+/** Copies both triangles of a checked matrix, in the working precision. */
 function symmetricCopy(
   matrix: MatrixArray,
   size: number,
@@ -191,7 +187,7 @@ function transpose(
   }
 }
 
-/** Fills rows of 0 with fixed random numbers; returns true if there are any. */
+/** Fills zero rows with fixed random numbers; returns true if there are any. */
 function drawVanishing(rows: MatrixArray, size: number): boolean {
   let isDrawn = false;
   for (let from = 0; from < rows.length; from += size) {

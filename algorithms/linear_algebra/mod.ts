@@ -1,12 +1,12 @@
 /**
- * Small dense linear algebra on row-major typed arrays: eigenvalues and
- * eigenvectors of symmetric matrices, all or the leading, Cholesky factors, and inverses of
- * positive definite matrices, as natural-gradient methods (K-FAC) need often.
+ * Small dense linear algebra on row-major typed arrays: eigenvalues and eigenvectors of
+ * symmetric matrices, all or the leading ones, Cholesky factors, and inverses of
+ * positive definite matrices, as natural-gradient methods (K-FAC) need.
  *
- * Pure functions without tensors or gradients, in double precision, and in
- * single precision for eigenvectors and inverses as an option; the
- * inner loops are WebAssembly with SIMD, which needs no permission. They take
- * one to three times as long as LAPACK on one thread.
+ * Pure functions without tensors or gradients, in double precision, optionally in
+ * single precision for eigenvectors and inverses; the inner loops are WebAssembly with
+ * SIMD, which needs no permission. They take one to three times as long as LAPACK on
+ * one thread.
  *
  * @example
  * ```ts

@@ -32,14 +32,14 @@ function tridiagonalScratch(size: number, stride: number): number {
   return depthOf(size) * (3 * stride + 2);
 }
 
-/** A symmetric tridiagonal matrix T = Q^T A Q. */
+/** Symmetric tridiagonal matrix T = Q^T A Q. */
 interface Tridiagonal {
   diagonal: Float64Array;
-  /** The off-diagonal, and one more number. */
+  /** Off-diagonal, and one more number. */
   beside: Float64Array;
   /**
-   * Q = H(0) H(1) ..., where H(i) = I - factors[i] v v^T, and v stands in row i
-   * of what was A, right of the diagonal; it is 0 before that.
+   * Q = H(0) H(1) ..., where H(i) = I - factors[i] v v^T; v is stored in row i of A,
+   * right of the diagonal, and is 0 before that.
    */
   factors: Float64Array;
 }
@@ -62,9 +62,9 @@ function tridiagonalize(
     factors: new Float64Array(size),
   };
   // V, then W, then V again, so that [W V] is contiguous as well.
-  const all = { ...scratch, stride: a.stride };
+  const vectors = { ...scratch, stride: a.stride };
   const depth = depthOf(size);
-  const v = part(all, 0, 0), w = part(all, depth, 0);
+  const v = part(vectors, 0, 0), w = part(vectors, depth, 0);
   const task = { size, depth, a, scratch, result, v, w };
   for (let start = 0; start < size; start += depth) {
     const count = Math.min(depth, size - start);
@@ -85,7 +85,7 @@ interface Task {
   w: Place;
 }
 
-/** Reduces one row and finds its v and w, with A - v w^T - w v^T next. */
+/** Reduces one row and computes its v and w, with A - v w^T - w v^T next. */
 function reduceRow(
   { kernels }: Tools,
   { size, depth, a, scratch, result, v, w }: Task,
@@ -110,12 +110,12 @@ function reduceRow(
   result.diagonal[i] = a.numbers[i * stride + i];
   if (length === 0) return;
   const vector = a.numbers.subarray(i * stride + next, i * stride + size);
-  const right = row + 2 * bytes, own = row + bytes;
+  const right = row + 2 * bytes, tail = row + bytes;
   const squares = kernels.dot(length - 1, right, right);
   const { beta, tau: exact } = reflector(vector, squares);
-  // Of a v that was rounded much, the reflection takes the tau of this v.
+  // For a strongly rounded v, the reflection uses the tau of the rounded v.
   const isRounded = bytes === 4 && exact !== 0;
-  const tau = isRounded ? 2 / kernels.dot(length, own, own) : exact;
+  const tau = isRounded ? 2 / kernels.dot(length, tail, tail) : exact;
   result.beside[i] = beta;
   result.factors[i] = tau;
   scratch.numbers.set(vector, j * stride + next);
@@ -161,7 +161,7 @@ function reflector(
   const alpha = x[0];
   x[0] = 1;
   if (squares === 0 || alpha * alpha + squares < VANISHING) {
-    // A direction found from squares this small would not be accurate.
+    // A direction from squares this small would not be accurate.
     x.fill(0, 1);
     return { beta: alpha, tau: 0 };
   }
@@ -207,11 +207,11 @@ type Scratch = ReturnType<typeof layOut>;
 
 /** Reflectors that are applied together. */
 interface Panel {
-  /** Number of the first. */
+  /** Number of the first reflector. */
   start: number;
   /** Number of reflectors. */
   width: number;
-  /** Numbers of the first. */
+  /** Length of the first reflector. */
   length: number;
 }
 
@@ -334,46 +334,32 @@ function applyBlock(
 }
 
 const ACTION = "find the eigenvalues of a matrix";
-/** Below 2 ** -1000 the scale's inverse would not be a number. */
+/** Below 2 ** -1000 the inverse of the scale would not be finite. */
 const MIN_EXPONENT = -1000;
 
-/** Settings of {@link symmetricEigen}. */
-export interface SymmetricEigenOptions {
-  /**
-   * Precision of the work: single takes about half of the time and the memory,
-   * and finds what is exact for a matrix that differs by single rounding.
-   *
-   * @default "double"
-   */
-  precision?: Precision;
-}
-
-/**
- * Eigenvalues and eigenvectors that {@link symmetricEigen} found: A V = V D,
- * with D diag(values) and V the vectors.
- */
+/** Result of {@link symmetricEigen}: A V = V D, with D diag(values) and V the vectors. */
 export interface SymmetricEigen<T extends MatrixArray> {
-  /** The eigenvalues, ascending: `size` numbers. */
+  /** Eigenvalues, ascending: `size` numbers. */
   values: T;
   /**
-   * The eigenvectors, orthonormal: column j belongs to `values[j]`, so that
-   * its number i is `vectors[i * size + j]`. Their signs are not determined.
+   * Eigenvectors, orthonormal: column j belongs to `values[j]`, so its element i is
+   * `vectors[i * size + j]`. Their signs are not determined.
    */
   vectors: T;
 }
 
 /**
- * Finds all eigenvalues and eigenvectors of a symmetric matrix, in double
- * precision whatever the array's kind, or in single precision.
+ * Computes all eigenvalues and eigenvectors of a symmetric matrix, in double precision
+ * for both array types, or in single precision.
  *
- * As LAPACK's `dsyevd`: Householder reduction to a tridiagonal matrix, divide
- * and conquer, and the reflectors applied to what it finds. Each eigenvalue is
- * exact for a matrix that differs from A by rounding of its largest numbers.
- * Both triangles are read: where they differ by rounding, their mean counts.
+ * As LAPACK's `dsyevd`: Householder reduction to a tridiagonal matrix, divide and
+ * conquer, and back-transformation by the reflectors. Each eigenvalue is exact for a
+ * matrix that differs from A by rounding of its largest numbers. Both triangles are
+ * read; if they differ by rounding, their mean is used.
  *
  * @param matrix A, `size` x `size` numbers, row-major; it is not changed.
- * @returns The eigenvalues, ascending, and the eigenvectors as columns, of the
- * same kind as `matrix`.
+ * @returns The eigenvalues, ascending, and the eigenvectors as columns, of the same
+ * type as `matrix`.
  * @throws {TypeError} If `matrix` is neither a Float64Array nor a Float32Array.
  * @throws {RangeError} If A is not square, not finite, or clearly not
  * symmetric: mirrored numbers differ by more than 1e-5 of the largest.
@@ -391,7 +377,15 @@ export interface SymmetricEigen<T extends MatrixArray> {
  */
 export function symmetricEigen<T extends MatrixArray>(
   matrix: T,
-  settings: SymmetricEigenOptions = {},
+  settings: {
+    /**
+     * Precision: single takes about half of the time and memory; results are exact for a
+     * matrix that differs by single rounding.
+     *
+     * @default "double"
+     */
+    precision?: Precision;
+  } = {},
 ): SymmetricEigen<T> {
   const { precision = "double" } = settings;
   const size = squareSize(matrix, ACTION);
@@ -408,7 +402,7 @@ export function symmetricEigen<T extends MatrixArray>(
   return result;
 }
 
-/** A checked matrix's size and largest number, and how it is worked on. */
+/** Checked matrix: size, largest number, and working precision. */
 interface EigenTask {
   precision: Precision;
   size: number;
@@ -420,7 +414,7 @@ interface EigenTask {
 interface Decomposition {
   values: MatrixArray;
   rows: MatrixBlock;
-  /** Places of both, by ascending eigenvalue. */
+  /** Indices of both, by ascending eigenvalue. */
   order: Int32Array;
 }
 
@@ -456,8 +450,8 @@ function decompose(
 }
 
 /**
- * Returns a power of two near the largest entry: scaling by it rounds nothing,
- * and keeps squares from overflowing and vanishing.
+ * Returns a power of two near the largest entry: scaling by it has no rounding error,
+ * and keeps squares from overflow and underflow.
  */
 function powerOfTwoNear(largest: number): number {
   if (largest === 0) return 1;

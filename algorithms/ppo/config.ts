@@ -106,7 +106,7 @@ export interface PpoConfig
 /** JSON Schema of {@linkcode PpoConfig}, made by `deno task schema`. */
 export const ppoConfigSchema: ConfigSchema = schema as ConfigSchema;
 
-/** Settings that learn where there is no preset. */
+/** Default settings, for environments without a preset. */
 export const defaultPpoConfig: Readonly<PpoConfig> = defaultsOf<PpoConfig>(
   ppoConfigSchema,
 );

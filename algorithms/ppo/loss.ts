@@ -1,37 +1,29 @@
 import * as tf from "@tensorflow/tfjs";
 
-/** Inputs of {@link clippedSurrogateLoss}, each `[batch]`. */
-export interface SurrogateInputs {
-  /** Logarithm of the probability of each action taken. */
-  readonly logProb: tf.Tensor1D;
-  /** The same when acting. */
-  readonly oldLogProb: tf.Tensor1D;
-  /** Advantages of the taken actions. */
-  readonly advantages: tf.Tensor1D;
-}
-
-/** Loss of {@link clippedSurrogateLoss}, and how far the policy is from the one that acted; all scalars. */
+/**
+ * Result of {@link clippedSurrogateLoss}, with its distance from the policy of the
+ * rollout; all scalars.
+ */
 export interface SurrogateLoss {
-  /** Loss that is minimized, without the entropy. */
+  /** Clipped surrogate loss, without entropy. */
   readonly policyLoss: tf.Scalar;
   /** Estimate of the KL divergence, `mean(ratio - 1 - log ratio)`. */
   readonly approxKl: tf.Scalar;
-  /** Share of the actions whose ratio is out of the range. */
+  /** Fraction of clipped ratios. */
   readonly clipFraction: tf.Scalar;
 }
 
 /**
- * Computes the clipped surrogate loss
- * `-mean(min(ratio A, clip(ratio, 1 - c, 1 + c) A))`, where `ratio` is the
- * probability of an action over the one when acting: beyond the range a better
- * ratio is worth no more.
+ * Computes the clipped surrogate loss `-mean(min(ratio A, clip(ratio, 1 - c, 1 + c)
+ * A))`, where `ratio` is the probability of an action under the current policy over
+ * that under the rollout's.
  *
- * Source: Schulman et al. 2017 (https://arxiv.org/abs/1707.06347), equation 7; the
- * estimate of the divergence is k3 of http://joschu.net/blog/kl-approx.html.
+ * Source: Schulman et al. 2017 (https://arxiv.org/abs/1707.06347), equation 7; the KL
+ * estimate is k3 of http://joschu.net/blog/kl-approx.html.
  *
- * @param inputs Probabilities now and when acting, advantages.
- * @param clipRange Distance `c` from 1 at which the ratio is clipped.
- * @returns The loss, and how far the policy is from the one that acted.
+ * @param inputs Current and old log-probabilities, advantages.
+ * @param clipRange Clip range `c` of the ratio.
+ * @returns The loss and statistics of the ratio.
  *
  * @example
  * ```ts
@@ -50,7 +42,14 @@ export interface SurrogateLoss {
  * ```
  */
 export function clippedSurrogateLoss(
-  { logProb, oldLogProb, advantages }: SurrogateInputs,
+  { logProb, oldLogProb, advantages }: {
+    /** Log-probabilities of the actions under the current policy. */
+    readonly logProb: tf.Tensor1D;
+    /** Log-probabilities of the actions when they were sampled. */
+    readonly oldLogProb: tf.Tensor1D;
+    /** Advantages of the actions. */
+    readonly advantages: tf.Tensor1D;
+  },
   clipRange: tf.Scalar | number,
 ): SurrogateLoss {
   const logRatio = tf.sub(logProb, oldLogProb), ratio = tf.exp(logRatio);
@@ -70,38 +69,14 @@ export function clippedSurrogateLoss(
   };
 }
 
-/** Inputs of {@link clippedValueLoss}, each `[batch]`. */
-export interface ClippedValueInputs {
-  /** Values. */
-  readonly values: tf.Tensor1D;
-  /** Values when acting. */
-  readonly oldValues: tf.Tensor1D;
-  /** Bootstrapped returns. */
-  readonly returns: tf.Tensor1D;
-}
-
-/** Options of {@link clippedValueLoss}. */
-export interface ClippedValueOptions {
-  /** Largest distance of a value from the one when acting. */
-  readonly clipRange: number;
-  /**
-   * The larger of both losses, or that of the clipped value alone, as in
-   * Stable-Baselines3: values beyond the range then have no gradient, even where they
-   * must return.
-   *
-   * @default "max"
-   */
-  readonly form?: "max" | "clipped";
-}
-
 /**
- * Computes the value loss `mean(max((V - R)^2, (V_c - R)^2))`, where `V_c` is `V` no
- * further from the value when acting than a distance, without the factor 1/2.
+ * Computes the clipped value loss `mean(max((V - R)^2, (V_c - R)^2))`, where `V_c` is
+ * `V` clipped around the rollout's value, without the factor 1/2.
  *
  * Source: baselines/ppo2.
  *
- * @param inputs Values now and when acting, returns.
- * @param options Distance and form.
+ * @param inputs Current and old values, returns.
+ * @param options Clip range and form.
  * @returns A scalar.
  *
  * @example
@@ -120,8 +95,26 @@ export interface ClippedValueOptions {
  * ```
  */
 export function clippedValueLoss(
-  { values, oldValues, returns }: ClippedValueInputs,
-  { clipRange, form = "max" }: ClippedValueOptions,
+  { values, oldValues, returns }: {
+    /** Current value estimates. */
+    readonly values: tf.Tensor1D;
+    /** Value estimates of the rollout. */
+    readonly oldValues: tf.Tensor1D;
+    /** Bootstrapped returns. */
+    readonly returns: tf.Tensor1D;
+  },
+  { clipRange, form = "max" }: {
+    /** Clip range of the values, around those of the rollout. */
+    readonly clipRange: number;
+    /**
+     * Larger of the unclipped and clipped loss, or only the clipped one, as in
+     * Stable-Baselines3: there values beyond the range have no gradient, even if they
+     * should come back.
+     *
+     * @default "max"
+     */
+    readonly form?: "max" | "clipped";
+  },
 ): tf.Scalar {
   const moved = tf.clipByValue(
     tf.sub(values, oldValues),

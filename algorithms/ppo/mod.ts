@@ -1,6 +1,6 @@
 /**
- * Proximal policy optimization (PPO): the algorithm, its losses and its update as
- * pure functions, its settings and presets.
+ * Proximal policy optimization (PPO): the algorithm, its losses and update as pure
+ * functions, its settings and presets.
  *
  * @example Learn which of two actions pays
  * ```ts

@@ -40,8 +40,7 @@ const STATISTICS: StatisticTitles = {
 };
 
 /**
- * Proximal policy optimization as `Agent`, the command line and the benches know
- * it.
+ * Proximal policy optimization (PPO) as an algorithm, for `Agent` and the command line.
  *
  * Source: Schulman et al. 2017 (https://arxiv.org/abs/1707.06347).
  */
@@ -68,7 +67,7 @@ function partsOf(
   const { actionSpace } = context;
   const entropyCoefficient = config.entropyCoefficient ??
     (actionSpace.type === "box" ? 0 : 0.01);
-  // Each minibatch normalizes its own.
+  // Each minibatch normalizes its own advantages.
   const shared = { ...config, entropyCoefficient, normalizeAdvantage: false };
   const policy = onPolicyModel(shared, context, config.actions);
   const recorded = recordedOf(policy, config);
@@ -97,7 +96,7 @@ function partsOf(
     state: actorCriticSteps(options).init(policy.init(context.random)),
     memory: onPolicyRollout(context, policy, { ...shared, recorded }),
     inputs(progress, draw) {
-      // Rates are those of the rollout's first step.
+      // Learning rates are those of the rollout's first step.
       const steps = progress.steps - rows + 1;
       const start: Progress = { ...progress, steps };
       return {
@@ -111,7 +110,7 @@ function partsOf(
   };
 }
 
-/** Builds the update of a rollout as it was recorded. */
+/** Makes the update of a recorded rollout. */
 function rolloutUpdate(
   policy: ActorCritic,
   config: PpoConfig,
@@ -121,24 +120,24 @@ function rolloutUpdate(
   },
 ): Update<ActorCriticState, Recorded, PpoInputs> {
   return (state, rollout, inputs) => {
-    const made = update(state, batchOf(policy, config, rollout), inputs);
-    if (actionSpace.type !== "box" || policy.squashesActions) return made;
+    const updated = update(state, batchOf(policy, config, rollout), inputs);
+    if (actionSpace.type !== "box" || policy.squashesActions) return updated;
     const taken = envActionTensor(rollout.actions, actionSpace);
     const clipped = tf.notEqual(taken, rollout.actions);
     const clipped_actions = tf.mean(tf.cast(clipped, "float32"));
-    return { ...made, stats: { ...made.stats, clipped_actions } };
+    return { ...updated, stats: { ...updated.stats, clipped_actions } };
   };
 }
 
-/** Batch of a rollout, before the update's own is made of it. */
+/** Recorded rollout, before old log-probabilities and values are computed. */
 interface Recorded extends Omit<PpoBatch, "oldLogProb" | "oldValues"> {
-  /** Parameters of the distribution that each action came from. */
+  /** Parameters of the distribution that each action was sampled from. */
   readonly behaviour: tf.Tensor2D;
-  /** Recurrent state after each step, where a rollout has several sequences. */
+  /** Recurrent states after each step, if a rollout has several sequences. */
   readonly nextState?: tf.Tensor2D;
 }
 
-/** Says what steps are recorded with beside their values. */
+/** Chooses the additional results recorded at each step. */
 function recordedOf(
   { distribution, stateSize }: ActorCritic,
   { numSteps, sequenceLength }: PpoConfig,
@@ -154,7 +153,7 @@ function recordedOf(
   };
 }
 
-/** Makes the batch of an update. */
+/** Makes the batch of an update from a recorded rollout. */
 function batchOf(
   { distribution }: ActorCritic,
   { sequenceLength, clipRangeValue }: PpoConfig,
@@ -174,10 +173,10 @@ function batchOf(
 }
 
 /**
- * Finds the states before the sequences of a rollout.
+ * Collects the recurrent states before the sequences of a rollout.
  *
- * @param first State before the rollout `[numEnvs, stateSize]`.
- * @param after State after each step `[numEnvs * numSteps, stateSize]`.
+ * @param first Recurrent state before the rollout `[numEnvs, stateSize]`.
+ * @param after Recurrent state after each step `[numEnvs * numSteps, stateSize]`.
  * @param length Steps of a sequence.
  * @returns States `[numEnvs * numSteps / length, stateSize]`.
  */
@@ -199,7 +198,7 @@ function statesOf(
   ]);
 }
 
-/** Refuses settings that do not fit together. */
+/** Throws if settings do not fit together. */
 function checkSettings(
   { numSteps, minibatches, ...config }: PpoConfig,
   { numEnvs, actionSpace: { type } }: BuildContext,
@@ -242,8 +241,9 @@ function checkSettings(
 }
 
 /**
- * Proximal policy optimization: acts, records `numSteps` steps of each environment
- * and then takes `epochs` times `minibatches` gradient steps on the clipped objective.
+ * Proximal policy optimization (PPO): collects a rollout of `numSteps` steps of each
+ * environment, then takes `epochs` times `minibatches` gradient steps on the clipped
+ * objective.
  *
  * `update` returns `policy_loss`, `value_loss`, `entropy`, `loss`, `approx_kl`,
  * `clip_fraction`, `grad_norm`, means over the minibatches that stepped, and
@@ -279,14 +279,14 @@ function checkSettings(
  */
 export class PPO extends Agent<PpoConfig, ActorCritic> {
   /**
-   * Creates a new agent.
+   * Creates an agent.
    *
-   * @param spaces Spaces of one environment, and number of environments.
+   * @param spaces Spaces and number of environments.
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range, or sizes do not divide
    * each other.
-   * @throws {TypeError} If a space is a dict or tuple, or gSDE is wanted for
-   * actions that are not box.
+   * @throws {TypeError} If a space is a dict or tuple, or gSDE is used for actions that
+   * are not a box.
    */
   constructor(spaces: AgentSpaces, options: AgentOptions<PpoConfig> = {}) {
     super(ppo, spaces, options);

@@ -1,10 +1,9 @@
 import texts from "./presets/texts.json" with { type: "json" };
 
 /**
- * Settings that are known to work, as YAML texts by environment id; `ALE` covers
- * all ids that start with `ALE/`, and `baselines` has the original's settings for
- * MuJoCo. Keys are those of {@linkcode PpoConfig} and of a run: `env`,
- * `totalTimesteps`, `numEnvs` and others.
+ * Tuned settings as YAML texts by environment id; `ALE` covers all ids that start with
+ * `ALE/`, and `baselines` has the original's settings for MuJoCo. Keys are those of
+ * {@linkcode PpoConfig} and of a run: `env`, `totalTimesteps`, `numEnvs` and others.
  */
 export const ppoPresets: Readonly<Record<string, string>> = {
   "CartPole-v1": texts["cartpole_v1.yaml"],

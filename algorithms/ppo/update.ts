@@ -13,33 +13,30 @@ import * as tf from "@tensorflow/tfjs";
 import { clippedSurrogateLoss, clippedValueLoss } from "./loss.ts";
 
 /**
- * One rollout as the update takes it, rows as in {@linkcode A2CBatch}; of recurrent
- * models `state` is that before each sequence `[sequences, stateSize]`.
+ * Rollout batch, rows as in {@linkcode A2CBatch}; for recurrent models `state` is the
+ * recurrent state before each sequence `[sequences, stateSize]`.
  */
 export type PpoBatch = A2CBatch & {
-  /** Logarithm of the probability of each action when acting `[batch]`. */
+  /** Log-probabilities of the actions under the rollout's policy `[batch]`. */
   readonly oldLogProb: tf.Tensor1D;
-  /** Values when acting `[batch]`; only where the value loss is clipped. */
+  /** Value estimates of the rollout `[batch]`; needed only if the value loss is clipped. */
   readonly oldValues?: tf.Tensor1D;
 };
 
-/** Numbers of an update, and the order of its rows, as tensors. */
+/** Hyperparameters of an update and the order of its rows, as tensors. */
 export interface PpoInputs extends ActorCriticRates {
   /** Weight of the entropy. */
   readonly entropyCoefficient: tf.Scalar;
-  /** Distance from 1 at which ratios are clipped. */
+  /** Clip range of the ratios. */
   readonly clipRange: tf.Scalar;
   /**
-   * A permutation of the rows for each epoch, or of the sequences, which are
-   * `env * sequences of a rollout + number of the sequence` `[epochs, rows]`, int32.
+   * Permutation of the rows for each epoch, or of the sequences, numbered `env *
+   * sequences of a rollout + number of the sequence` `[epochs, rows]`, int32.
    */
   readonly order: tf.Tensor2D;
 }
 
-/**
- * Statistics of an update by name, all scalars: means over the minibatches that
- * stepped.
- */
+/** Statistics of an update, all scalars: means over the minibatches that stepped. */
 export type PpoStatistics = Record<
   | "loss"
   | "policy_loss"
@@ -53,7 +50,7 @@ export type PpoStatistics = Record<
   tf.Scalar
 >;
 
-/** A pure function from one state to the next. */
+/** Update as a pure function from one training state to the next. */
 export type PpoUpdate = (
   state: ActorCriticState,
   batch: PpoBatch,
@@ -62,29 +59,29 @@ export type PpoUpdate = (
 
 /** Options of {@link ppoUpdate}. */
 export interface PpoUpdateOptions extends ActorCriticStepsOptions {
-  /** Minibatches of each epoch. */
+  /** Number of minibatches of each epoch. */
   readonly minibatches: number;
   /**
-   * True to shift and scale each minibatch's advantages to mean 0 and standard
-   * deviation 1, of `n - 1`.
+   * Normalize each minibatch's advantages to mean 0 and standard deviation 1 (with `n -
+   * 1`).
    *
    * @default true
    */
   readonly normalizeAdvantage?: boolean;
   /**
-   * Distance from the values when acting at which those of the loss are clipped.
+   * Clip range of the value loss, around the rollout's values.
    *
    * @default null: not clipped
    */
   readonly clipRangeValue?: number | null;
   /**
-   * Form of the clipped value loss, see {@link clippedValueLoss}.
+   * Form of the clipped value loss; see {@link clippedValueLoss}.
    *
    * @default "max"
    */
   readonly valueClip?: "max" | "clipped";
   /**
-   * KL divergence of which 1.5 times ends an update, before the step.
+   * Target KL divergence: the update stops before a step at 1.5 times as much.
    *
    * @default null: all steps are taken
    */
@@ -92,16 +89,16 @@ export interface PpoUpdateOptions extends ActorCriticStepsOptions {
 }
 
 /**
- * Makes PPO's update for a model: all minibatches of all epochs over a rollout, as one
- * pure function of tensors that reads none of them, so that it can be traced.
+ * Makes PPO's update of a model: all minibatches of all epochs over a rollout, as one
+ * pure function of tensors, which can be traced and compiled.
  *
- * A minibatch of a recurrent model is a set of whole sequences, each from the state
- * that acting had there.
+ * Minibatches of recurrent models are whole sequences, each from its recorded recurrent
+ * state.
  *
  * Source: Schulman et al. 2017 (https://arxiv.org/abs/1707.06347), algorithm 1.
  *
- * @param model The policy and the value function.
- * @param options Minibatches, optimizers, clipping.
+ * @param model Policy and value function.
+ * @param options Minibatches, optimizers, gradient clipping.
  * @returns The update.
  *
  * @example
@@ -151,7 +148,7 @@ export function ppoUpdate(
         rows: { units: tf.reshape(order, [steps, units / minibatches]) },
         body({ running, ...state }, row) {
           const minibatch = unitsOf(batch, row.units as tf.Tensor1D, units);
-          const made = descend(
+          const updated = descend(
             state,
             lossesOf(model, options, minibatch, numbers),
             numbers,
@@ -159,7 +156,7 @@ export function ppoUpdate(
           const steps = targetKl === null ? running : tf.mul(
             running,
             tf.cast(
-              tf.lessEqual(made.stats.approx_kl, 1.5 * targetKl),
+              tf.lessEqual(updated.stats.approx_kl, 1.5 * targetKl),
               "float32",
             ),
           );
@@ -170,11 +167,11 @@ export function ppoUpdate(
             );
           return {
             state: {
-              policy: kept(made.state.policy, state.policy),
-              optimizer: kept(made.state.optimizer, state.optimizer),
+              policy: kept(updated.state.policy, state.policy),
+              optimizer: kept(updated.state.optimizer, state.optimizer),
               running: steps,
             },
-            results: { ...made.stats, steps } as Record<string, tf.Tensor>,
+            results: { ...updated.stats, steps } as Record<string, tf.Tensor>,
           };
         },
       });
@@ -183,7 +180,7 @@ export function ppoUpdate(
     });
 }
 
-/** Takes rows or sequences of a rollout of so many. */
+/** Returns a function that gathers rows or sequences of a rollout. */
 function unitsOf(
   { state, ...rows }: PpoBatch,
   taken: tf.Tensor1D,
@@ -241,7 +238,7 @@ function lossesOf(
   };
 }
 
-/** Shifts and scales to mean 0 and standard deviation 1, of `n - 1`. */
+/** Normalizes to mean 0 and standard deviation 1 (with `n - 1`). */
 function normalized(values: tf.Tensor1D): tf.Tensor1D {
   const { mean, variance } = tf.moments(values);
   const bessel = values.size / (values.size - 1);
@@ -249,7 +246,7 @@ function normalized(values: tf.Tensor1D): tf.Tensor1D {
   return tf.div(tf.sub(values, mean), tf.add(deviation, 1e-8));
 }
 
-/** Takes the means over the minibatches that stepped. */
+/** Averages statistics over the minibatches that stepped. */
 function statisticsOf(
   { steps, ...stats }: Record<string, tf.Tensor>,
   goesOn: tf.Tensor,

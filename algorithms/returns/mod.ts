@@ -1,10 +1,10 @@
 /**
- * Returns and advantages of reinforcement learning: n-step returns, generalized
- * advantage estimation, V-trace and Retrace as pure functions on typed arrays.
+ * Returns and advantages: n-step returns, generalized advantage estimation (GAE),
+ * V-trace and Retrace as pure functions on typed arrays.
  *
- * Arrays are env-major: index `env * numSteps + step` is a step. Nothing follows a
- * `terminated` step; a `truncated` one bootstraps from the value of its final
- * observation. With `out`, nothing is allocated.
+ * Arrays are env-major: step `t` of environment `e` is at `e * numSteps + t`. A
+ * `terminated` step does not bootstrap; a `truncated` one bootstraps from the value of
+ * its final observation. With `out` nothing is allocated.
  *
  * @example
  * ```ts

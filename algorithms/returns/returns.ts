@@ -2,57 +2,56 @@
 export type FloatArray = Float32Array | Float64Array;
 
 /**
- * Record of `numSteps` steps of `numEnvs` environments. Arrays are env-major
- * `[env, step]`: index `env * numSteps + step` is a step.
+ * Rollout: `numSteps` steps of `numEnvs` environments. Arrays are env-major `[env,
+ * step]`: step `t` of environment `e` is at `e * numSteps + t`.
  */
 export interface Trajectory {
   /** Rewards of the steps `[env, step]`. */
   readonly rewards: ArrayLike<number>;
-  /** Not 0 where the step reached an end state `[env, step]`. */
+  /** Not 0 where the step terminated its episode `[env, step]`. */
   readonly terminated: ArrayLike<number>;
   /** Not 0 where the step's episode was truncated `[env, step]`. */
   readonly truncated: ArrayLike<number>;
   /**
-   * Values of the true last observations `[env, step]`, read only where a step
-   * was truncated and not terminated; may be left out where there is no such
-   * step.
+   * Values of the final observations of truncated episodes `[env, step]`; read only
+   * where a step is truncated and not terminated.
    *
    * @default undefined
    */
   readonly finalValues?: ArrayLike<number>;
-  /** Values of the observations after each row's last step `[env]`. */
+  /** Values of the observations after the last steps `[env]`. */
   readonly lastValues: ArrayLike<number>;
 }
 
-/** Trajectory with the values of its observations. */
+/** Rollout with the value estimates of its observations. */
 export interface ValuedTrajectory extends Trajectory {
-  /** Values of the observations that the steps started from `[env, step]`. */
+  /** Values of the observations before each step `[env, step]`. */
   readonly values: ArrayLike<number>;
 }
 
-/** Trajectory of another policy than the learned one. */
+/** Rollout that another policy (the behaviour policy) collected. */
 export interface OffPolicyTrajectory extends ValuedTrajectory {
   /**
-   * Probability of each taken action under the learned policy, divided by that
-   * under the policy that acted `[env, step]`.
+   * Importance ratio of each action, its probability under the learned policy divided
+   * by that under the behaviour policy `[env, step]`.
    */
   readonly ratios: ArrayLike<number>;
 }
 
-/** Off-policy trajectory with the values of the taken actions. */
+/** Off-policy rollout with the Q-values of its actions. */
 export interface ActionValuedTrajectory extends OffPolicyTrajectory {
   /** Q-values of the taken actions `[env, step]`. */
   readonly qValues: ArrayLike<number>;
 }
 
-/** Layout of the arrays, and the discount. */
+/** Layout and discount. */
 export interface ReturnsOptions {
-  /** Number of environments: rows of each array. */
+  /** Number of environments. */
   readonly numEnvs: number;
   /** Number of steps of each environment. */
   readonly numSteps: number;
   /**
-   * Discount of a step, 0 to 1.
+   * Discount factor, 0 to 1.
    *
    * @default 0.99
    */
@@ -62,8 +61,7 @@ export interface ReturnsOptions {
 /** Options of {@linkcode nStepReturns} and {@linkcode discountWithDones}. */
 export interface NStepReturnsOptions extends ReturnsOptions {
   /**
-   * Array that the returns are written to `[env, step]`; nothing is allocated
-   * then.
+   * Result array `[env, step]`; nothing is allocated then.
    *
    * @default a new Float64Array
    */
@@ -71,15 +69,15 @@ export interface NStepReturnsOptions extends ReturnsOptions {
 }
 
 /**
- * Sums the discounted rewards up to the end of each row or episode, and of
- * the value of what follows it.
+ * Computes n-step returns: discounted rewards up to the end of the episode or rollout,
+ * plus the discounted value of the observation after it.
  *
- * `G_t = r_t + gamma G_{t+1}`; after the last step `G` is the last value, after
- * a truncated step the final value, and after a terminated one 0.
+ * `G_t = r_t + gamma G_{t+1}`; after the last step `G` is the last value, after a
+ * truncated step the value of the final observation, and after a terminated one 0.
  *
  * Source: Mnih et al. 2016 (https://arxiv.org/abs/1602.01783), algorithm S3.
  *
- * @param trajectory Rewards, ends and values to bootstrap from.
+ * @param trajectory Rewards, episode ends and values to bootstrap from.
  * @param options Layout and discount.
  * @returns Returns `[env, step]`.
  * @throws {RangeError} If an array's length or gamma is wrong.
@@ -122,11 +120,11 @@ export function nStepReturns(
 }
 
 /**
- * Sums the discounted future rewards, `R_t = r_t + gamma R_{t+1}
- * (1 - done_t)`, where nothing follows the last step.
+ * Sums discounted rewards without bootstrapping, `R_t = r_t + gamma R_{t+1} (1 -
+ * done_t)`, up to the end of the rollout.
  *
- * With a single done, time limits count as end states, as in the original; use
- * {@linkcode nStepReturns} where the two must be distinguished.
+ * Truncated episodes count as terminated, as in the original; {@linkcode nStepReturns}
+ * tells them apart.
  *
  * Source: baselines/a2c/utils.py, `discount_with_dones`.
  *
@@ -174,27 +172,27 @@ export function discountWithDones(
 
 /**
  * Result of {@linkcode generalizedAdvantageEstimation}: a type, not an interface, so
- * that it is a record of arrays, as a rollout's `inputs` are.
+ * that it fits records of arrays such as a rollout's `inputs`.
  */
 export type Advantages = {
-  /** Advantages of the taken actions `[env, step]`. */
+  /** Advantages `[env, step]`. */
   readonly advantages: FloatArray;
-  /** Advantages plus values: the targets of the values `[env, step]`. */
+  /** Value targets: advantages plus values `[env, step]`. */
   readonly returns: FloatArray;
 };
 
 /** Options of {@linkcode generalizedAdvantageEstimation}. */
 export interface AdvantageOptions extends ReturnsOptions {
   /**
-   * Weight of later temporal differences, 0 to 1: 0 trusts the values, 1 the
-   * rewards.
+   * Bias-variance trade-off (GAE lambda), 0 to 1: 0 uses one-step TD errors, 1 full
+   * returns.
    *
    * @default 0.95
    */
   readonly lambda?: number;
   /**
-   * Arrays that the results are written to `[env, step]`, distinct from the
-   * trajectory's; nothing is allocated then.
+   * Result arrays `[env, step]`, distinct from the trajectory's; nothing is allocated
+   * then.
    *
    * @default new Float64Arrays
    */
@@ -202,16 +200,16 @@ export interface AdvantageOptions extends ReturnsOptions {
 }
 
 /**
- * Estimates advantages (generalized advantage estimation).
+ * Computes advantages by generalized advantage estimation (GAE).
  *
- * `delta_t = r_t + gamma V_{t+1} - V_t` and
- * `A_t = delta_t + gamma lambda A_{t+1}`. Both kinds of end cut the recursion;
- * `V_{t+1}` is 0 after a terminated step, the final value after a truncated one
- * and the last value after a row's last step.
+ * `delta_t = r_t + gamma V_{t+1} - V_t` and `A_t = delta_t + gamma lambda A_{t+1}`.
+ * Every episode end cuts the recursion; `V_{t+1}` is 0 after a terminated step, the
+ * value of the final observation after a truncated one and the last value after a
+ * rollout's last step.
  *
  * Source: Schulman et al. 2016 (https://arxiv.org/abs/1506.02438), equation 16.
  *
- * @param trajectory Rewards, ends and values.
+ * @param trajectory Rewards, episode ends and values.
  * @param options Layout, discount and lambda.
  * @returns Advantages and returns.
  * @throws {RangeError} If an array's length, gamma or lambda is wrong.
@@ -275,35 +273,37 @@ export function generalizedAdvantageEstimation(
 
 /** Result of {@linkcode vtrace}. */
 export type VtraceResult = {
-  /** Targets of the values, the paper's `v_s` `[env, step]`. */
+  /** Value targets, the paper's `v_s` `[env, step]`. */
   readonly targets: FloatArray;
-  /** `rho_s (r_s + gamma v_{s+1} - V(x_s))` for the policy `[env, step]`. */
+  /** Policy-gradient advantages, `rho_s (r_s + gamma v_{s+1} - V(x_s))` `[env, step]`. */
   readonly advantages: FloatArray;
 };
 
 /** Options of {@linkcode vtrace}. */
 export interface VtraceOptions extends ReturnsOptions {
   /**
-   * Largest ratio of a temporal difference, which determines the policy whose value is learned.
+   * Clip of the importance ratios of TD errors (rho bar): it decides which policy's
+   * value is learned.
    *
    * @default 1
    */
   readonly rhoBar?: number;
   /**
-   * Largest ratio of a trace, which determines how fast it is learned.
+   * Clip of the importance ratios of traces (c bar): it decides how fast the value is
+   * learned.
    *
    * @default 1
    */
   readonly cBar?: number;
   /**
-   * Decay of the traces (lambda), 0 to 1.
+   * Trace decay (lambda), 0 to 1.
    *
    * @default 1
    */
   readonly lambda?: number;
   /**
-   * Arrays that the results are written to `[env, step]`, distinct from the
-   * trajectory's; nothing is allocated then.
+   * Result arrays `[env, step]`, distinct from the trajectory's; nothing is allocated
+   * then.
    *
    * @default new Float64Arrays
    */
@@ -311,18 +311,18 @@ export interface VtraceOptions extends ReturnsOptions {
 }
 
 /**
- * Computes values and advantages of a policy from the steps of another one.
+ * Computes V-trace value targets and advantages from an off-policy rollout.
  *
  * `v_s = V_s + delta_s + gamma c_s (v_{s+1} - V_{s+1})` with
  * `delta_s = rho_s (r_s + gamma V_{s+1} - V_s)`,
- * `rho_s = min(rhoBar, ratio_s)` and `c_s = lambda min(cBar, ratio_s)`. With all
- * ratios 1 and lambda 1 the targets are the n-step returns.
+ * `rho_s = min(rhoBar, ratio_s)` and `c_s = lambda min(cBar, ratio_s)`. With all ratios
+ * 1 and lambda 1 the targets are the n-step returns.
  *
  * Source: Espeholt et al. 2018 (https://arxiv.org/abs/1802.01561), section 4.1.
  *
- * @param trajectory Rewards, ends, values and ratios.
- * @param options Layout, discount and limits.
- * @returns Targets of the values and advantages.
+ * @param trajectory Rewards, episode ends, values and importance ratios.
+ * @param options Layout, discount and clips.
+ * @returns Value targets and advantages.
  * @throws {RangeError} If an array's length or a setting is wrong.
  * @throws {TypeError} If an array is missing.
  * @example
@@ -388,20 +388,20 @@ export function vtrace(
 /** Options of {@linkcode retrace}. */
 export interface RetraceOptions extends ReturnsOptions {
   /**
-   * Largest ratio of a trace.
+   * Clip of the importance ratios of traces (c bar).
    *
    * @default 1
    */
   readonly cBar?: number;
   /**
-   * Decay of the traces (lambda), 0 to 1.
+   * Trace decay (lambda), 0 to 1.
    *
    * @default 1
    */
   readonly lambda?: number;
   /**
-   * Array that the targets are written to `[env, step]`, distinct from the
-   * trajectory's; nothing is allocated then.
+   * Result array `[env, step]`, distinct from the trajectory's; nothing is allocated
+   * then.
    *
    * @default a new Float64Array
    */
@@ -409,18 +409,16 @@ export interface RetraceOptions extends ReturnsOptions {
 }
 
 /**
- * Computes Retrace targets of the taken actions' Q-values, as ACER uses them.
+ * Computes Retrace targets of Q-values, as ACER uses them.
  *
- * `Qret_t = r_t + gamma (c_{t+1} (Qret_{t+1} - Q_{t+1}) + V_{t+1})` with
- * `c_t = lambda min(cBar, ratio_t)`. After a row's last step the last value
- * takes the bracket's place, after a truncated step the final value, and after
- * a terminated one 0.
+ * `Qret_t = r_t + gamma (c_{t+1} (Qret_{t+1} - Q_{t+1}) + V_{t+1})` with `c_t = lambda
+ * min(cBar, ratio_t)`. The bracket is the last value after a rollout's last step, the
+ * value of the final observation after a truncated step, and 0 after a terminated one.
  *
- * Sources: Munos et al. 2016 (https://arxiv.org/abs/1606.02647); Wang et al.
- * 2017 (https://arxiv.org/abs/1611.01224), equation 5; baselines/acer/acer.py,
- * `q_retrace`.
+ * Sources: Munos et al. 2016 (https://arxiv.org/abs/1606.02647); Wang et al. 2017
+ * (https://arxiv.org/abs/1611.01224), equation 5; baselines/acer/acer.py, `q_retrace`.
  *
- * @param trajectory Rewards, ends, values, Q-values and ratios.
+ * @param trajectory Rewards, episode ends, values, Q-values and importance ratios.
  * @param options Layout, discount and traces.
  * @returns Targets `[env, step]`.
  * @throws {RangeError} If an array's length or a setting is wrong.
@@ -529,7 +527,7 @@ function checkRange(
   }
 }
 
-/** True where an episode ended with a step, terminated or truncated. */
+/** True if an episode ended with a step, terminated or truncated. */
 function hasEnded(
   { terminated, truncated }: Trajectory,
   index: number,
@@ -538,8 +536,8 @@ function hasEnded(
 }
 
 /**
- * Returns the value after a step that ended its episode: 0 after termination, the
- * final value after truncation.
+ * Returns the bootstrap value of a step that ended its episode: 0 if terminated, the
+ * value of the final observation if truncated.
  */
 function valueAfterEnd(
   { terminated, finalValues }: Trajectory,

@@ -8,12 +8,12 @@ import type { ScheduleName } from "@bellman/schedulers";
 import schema from "./config.schema.json" with { type: "json" };
 
 /**
- * All settings of SAC. It is also the command line's help and the schema of
+ * Settings of SAC. The comments are also the command line's help and the schema of
  * YAML files; `alias` lists the names of haarnoja/sac and stable-baselines3.
  */
 export interface SacConfig {
   /**
-   * Critics: two Q functions with target networks and a temperature (twin_q), or those of the first paper: a V function with a target network, two Q functions, and a scale of rewards instead of the temperature (value). Discrete actions need twin_q.
+   * Critics: two Q-functions with target networks and a temperature (twin_q), or as in the first paper: a value function with a target network, two Q-functions, and a reward scale instead of the temperature (value). Discrete actions need twin_q.
    *
    * @default "twin_q"
    */
@@ -28,7 +28,7 @@ export interface SacConfig {
    */
   gamma: number;
   /**
-   * Weight of the new parameters in each update of the target networks.
+   * Soft update rate of the target networks (Polyak averaging): weight of the new parameters.
    *
    * @default 0.005
    * @exclusiveMinimum 0
@@ -79,7 +79,7 @@ export interface SacConfig {
    */
   learningRateSchedule: ScheduleName;
   /**
-   * Fixed weight of the entropy; null learns it.
+   * Fixed temperature: weight of the entropy; null learns it.
    *
    * @default null
    * @minimum 0
@@ -88,7 +88,7 @@ export interface SacConfig {
    */
   temperature: number | null;
   /**
-   * Initial weight of the entropy, where it is learned; null uses 1 or, for discrete actions, 0.02: with more of it, staying alive is worth more than many goals.
+   * Initial temperature, if it is learned; null uses 1 or, for discrete actions, 0.02: a higher one makes survival worth more than many goals.
    *
    * @default null
    * @exclusiveMinimum 0
@@ -96,7 +96,7 @@ export interface SacConfig {
    */
   initialTemperature: number | null;
   /**
-   * Target of the policy's mean entropy in nats, where the temperature is learned; null uses minus the number of action dimensions or, for discrete actions, targetEntropyFactor times the largest entropy. A state whose mask allows k of n actions counts log(k)/log(n) of it.
+   * Target of the policy's mean entropy in nats, if the temperature is learned; null uses minus the number of action dimensions or, for discrete actions, targetEntropyFactor times the largest entropy. A state whose mask allows k of n actions counts log(k)/log(n) of it.
    *
    * @default null
    * @minimum -1e30
@@ -113,7 +113,7 @@ export interface SacConfig {
    */
   targetEntropyFactor: number;
   /**
-   * Factor of the rewards.
+   * Reward scale: factor of all rewards.
    *
    * @default 1
    * @exclusiveMinimum 0
@@ -132,7 +132,7 @@ export interface SacConfig {
    */
   bufferSize: number;
   /**
-   * Transitions of one update; null uses 256 or, for discrete actions, 64.
+   * Batch size: transitions of one update; null uses 256 or, for discrete actions, 64.
    *
    * @default null
    * @minimum 1
@@ -142,7 +142,7 @@ export interface SacConfig {
    */
   batchSize: number | null;
   /**
-   * Transitions to collect before the first update; null uses 100 or, for discrete actions, a quarter of the run, but at most 5000 and bufferSize: enough to meet goals that few courses of actions reach.
+   * Transitions to collect before the first update; null uses 100 or, for discrete actions, a quarter of the run, but at most 5000 and bufferSize: enough to reach goals that random actions rarely reach.
    *
    * @default null
    * @minimum 1
@@ -159,7 +159,7 @@ export interface SacConfig {
    */
   initialExploration: "uniform" | "repeated" | "policy" | null;
   /**
-   * Exponent mu of the number n of steps that take the same random action, with a probability in proportion to n^-mu, 100 at most, where initialExploration is repeated; a large one repeats none.
+   * Exponent mu of repeated random actions (initialExploration repeated): each is repeated for n steps, at most 100, with probability in proportion to n^-mu; a large one repeats none.
    *
    * @default 2
    * @minimum 0
@@ -177,7 +177,7 @@ export interface SacConfig {
    */
   trainFrequency: number;
   /**
-   * Updates per round; -1 makes as many as transitions were collected.
+   * Gradient steps per round; -1 takes as many as transitions were collected.
    *
    * @default 1
    * @minimum -1
@@ -187,7 +187,7 @@ export interface SacConfig {
    */
   gradientSteps: number;
   /**
-   * Steps whose rewards are summed before the value of the next state is used.
+   * Number n of n-step returns: rewards summed before bootstrapping.
    *
    * @default 1
    * @minimum 1
@@ -197,7 +197,7 @@ export interface SacConfig {
    */
   nSteps: number;
   /**
-   * Entropies that returns of several steps count: those of all states after the first action (all), which is the soft value, or the last one's alone (last), as in stable-baselines3, which values an action too low by the others.
+   * Entropies in n-step returns: those of all states after the first action (all), which is the soft value, or only the last one's (last), as in stable-baselines3, which underestimates values by the others.
    *
    * @default "all"
    */
@@ -236,7 +236,7 @@ export interface SacConfig {
    */
   priorityEpsilon: number;
   /**
-   * Hindsight replay of environments with goals: {"strategy": "future", "k": 4} gives 4 of 5 drawn transitions a goal that their episode reached later, final its last one, episode any of it, random any at all.
+   * Hindsight experience replay for environments with goals: {"strategy": "future", "k": 4} relabels 4 of 5 sampled transitions with a goal achieved later in their episode, final with its last one, episode with any of it, random with any in the buffer.
    *
    * @default null
    */
@@ -261,7 +261,7 @@ export interface SacConfig {
    */
   bootstrapTruncated: boolean;
   /**
-   * Network that turns observations into features: mlp uses them as they are, parts has a network for each part of a dict, the others are for images; auto is cnn for those of at least 36x36, parts for a dict with one.
+   * Feature extractor: mlp has none, parts has a network for each part of a dict, the others are for images; auto is cnn for images of at least 36x36, parts for a dict with one.
    *
    * @default "auto"
    */
@@ -308,7 +308,7 @@ export interface SacConfig {
    */
   policy: "gaussian" | "mixture";
   /**
-   * Gaussians of a mixture.
+   * Number of Gaussians in a mixture.
    *
    * @default 4
    * @minimum 1
@@ -331,7 +331,7 @@ export interface SacConfig {
    */
   actionPrior: "uniform" | "normal";
   /**
-   * Weight of the penalty on the policy's means and deviations, with value critics.
+   * Weight of the penalty on the policy's means and log standard deviations, with value critics.
    *
    * @default 0.001
    * @minimum 0
@@ -340,7 +340,7 @@ export interface SacConfig {
    */
   policyRegularization: number;
   /**
-   * Use the policy loss of haarnoja/sac, with value critics: the first Q function instead of the smaller one, and no prior where the policy is reparameterized.
+   * Use the policy loss of haarnoja/sac, with value critics: the first Q-function instead of the minimum, and no prior if the policy is reparameterized.
    *
    * @default false
    */
@@ -378,7 +378,7 @@ export interface SacConfig {
    */
   sdeInitialLogStd: number;
   /**
-   * Form of the log-probability after the tanh: `exact`, or `epsilon` as in haarnoja/sac and stable-baselines3, which is inexact far out.
+   * Form of the log-probability after the tanh: `exact`, or `epsilon` as in haarnoja/sac and stable-baselines3, which is imprecise for large values.
    *
    * @default "exact"
    */
@@ -389,14 +389,14 @@ export interface SacConfig {
 export const sacConfigSchema: ConfigSchema = schema as ConfigSchema;
 
 /**
- * Default settings: for box actions those of stable-baselines3, which are those of
- * the second paper but for the delayed start.
+ * Default settings: for box actions those of Stable-Baselines3, which are the second
+ * paper's, except that learning starts earlier.
  */
 export const defaultSacConfig: Readonly<SacConfig> = defaultsOf(
   sacConfigSchema,
 );
 
-/** Settings of replay and networks that other algorithms of replay share with SAC. */
+/** Settings of replay and networks that SAC shares with other off-policy algorithms. */
 export type ReplayConfig = Pick<
   SacConfig,
   | "gamma"

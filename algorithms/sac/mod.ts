@@ -1,7 +1,7 @@
 /**
- * Soft actor-critic (SAC): the algorithm, its losses and updates as pure
- * functions in the form that is used today, with a V function, and for discrete
- * actions; its settings and presets.
+ * Soft actor-critic (SAC): the algorithm, its losses and updates as pure functions in
+ * today's form, in the first form with a value function, and for discrete actions; its
+ * settings and presets.
  *
  * @example Learn which action pays
  * ```ts

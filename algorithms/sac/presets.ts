@@ -2,30 +2,30 @@ import mujoco from "./presets/mujoco.json" with { type: "json" };
 import texts from "./presets/texts.json" with { type: "json" };
 
 /**
- * The environments of MuJoCo with their overrides of the shared settings. Both are
- * rl-baselines3-zoo's, but for the last five, on which it does not train SAC and
- * which use the shared ones.
+ * MuJoCo environments with their extra of the shared settings, from
+ * rl-baselines3-zoo; it does not train SAC on the last five, which use the shared
+ * settings.
  */
 const MUJOCO: Readonly<Record<string, Readonly<Record<string, number>>>> =
   mujoco;
 
-/** Merges the shared settings with an environment's overrides. */
+/** Merges the shared settings with an environment's extra. */
 function mujocoPreset(
   id: string,
-  own: Readonly<Record<string, number>>,
+  extra: Readonly<Record<string, number>>,
 ): string {
   const shared = texts["mujoco.yaml"].split("\n").filter((line) =>
-    !Object.hasOwn(own, line.split(":")[0])
+    !Object.hasOwn(extra, line.split(":")[0])
   );
-  const lines = Object.entries({ env: id, ...own });
+  const lines = Object.entries({ env: id, ...extra });
   return [...lines.map(([key, value]) => `${key}: ${value}`), ...shared]
     .join("\n");
 }
 
 /**
- * Settings that are known to work, as YAML texts: by environment id, where `ALE`
- * covers all ids that start with `ALE/`, and by name for other forms of SAC. Keys are
- * those of {@linkcode SacConfig} and of a run: `env`, `totalTimesteps`, `numEnvs`.
+ * Tuned settings as YAML texts by environment id, where `ALE` covers all ids that start
+ * with `ALE/`, and by name for other forms of SAC. Keys are those of
+ * {@linkcode SacConfig} and of a run: `env`, `totalTimesteps`, `numEnvs`.
  */
 export const sacPresets: Readonly<Record<string, string>> = {
   "Pendulum-v1": texts["pendulum_v1.yaml"],
@@ -37,6 +37,6 @@ export const sacPresets: Readonly<Record<string, string>> = {
   "gym:FetchReach-v4": texts["fetch_reach_v4.yaml"],
   "gym:LunarLanderContinuous-v3": texts["lunar_lander_continuous_v3.yaml"],
   ...Object.fromEntries(
-    Object.entries(MUJOCO).map(([id, own]) => [id, mujocoPreset(id, own)]),
+    Object.entries(MUJOCO).map(([id, extra]) => [id, mujocoPreset(id, extra)]),
   ),
 };

@@ -43,15 +43,15 @@ import { initSacState, sacUpdate } from "./updates/update.ts";
 /** Options of {@link SAC}. */
 export interface SacOptions extends AgentOptions<SacConfig> {
   /**
-   * Factor of the rewards by the number of updates before (`scale_reward` as a
-   * function of the iteration).
+   * Reward scale by the number of updates so far (`scale_reward` as a function of the
+   * iteration).
    *
    * @default config.rewardScale
    */
   readonly rewardScale?: (iteration: number) => number;
 }
 
-/** Definition of soft actor-critic, for `Agent` and the command line. */
+/** Soft actor-critic (SAC) as an algorithm, for `Agent` and the command line. */
 export const sac: Algorithm<SacConfig, StochasticPolicy> = {
   meta: {
     name: "sac",
@@ -98,16 +98,15 @@ export const sac: Algorithm<SacConfig, StochasticPolicy> = {
 };
 
 /**
- * Soft actor-critic: acts, stores every transition, and maximizes reward and entropy
- * from batches of them. Its whole state, transitions included, can be saved and
- * restored, bit for bit.
+ * Soft actor-critic (SAC): stores transitions in a replay buffer, and maximizes reward
+ * and entropy from sampled batches. The saved state includes the replay buffer; a
+ * restored agent continues bit for bit.
  *
- * Box actions use the form that is common today (two Q functions, a learned
- * temperature) or, with `critics: "value"`, that of the first paper; discrete
- * ones take Christodoulou's.
+ * Box actions use today's form (two Q-functions, a learned temperature) or, with
+ * `critics: "value"`, that of the first paper; discrete ones Christodoulou's.
  *
- * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1812.05905) and its
- * forerunner (https://arxiv.org/abs/1801.01290); Christodoulou 2019
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1812.05905) and the first paper
+ * (https://arxiv.org/abs/1801.01290); Christodoulou 2019
  * (https://arxiv.org/abs/1910.07207).
  *
  * @example
@@ -143,19 +142,19 @@ export const sac: Algorithm<SacConfig, StochasticPolicy> = {
  */
 export class SAC extends Agent<SacConfig, StochasticPolicy> {
   /**
-   * Estimates values of actions in one state, by the first Q function.
+   * Estimates Q-values in one state, by the first Q-function.
    *
-   * @param observation One observation, as the environment gives it.
-   * @param actions Box actions `[count, ...]` in [-1, 1]; left out for discrete
-   * actions, which returns all values.
-   * @returns Values `[count]`, a new array.
+   * @param observation Observation, as the environment returns it.
+   * @param actions Box actions `[count, ...]` in [-1, 1]; omit for discrete actions, to
+   * get all Q-values.
+   * @returns Q-values `[count]`, a new array.
    */
   declare readonly qValues: NonNullable<Agent["qValues"]>;
 
   /**
-   * Creates a new agent.
+   * Creates an agent.
    *
-   * @param spaces Spaces of one environment, and number of environments.
+   * @param spaces Spaces and number of environments.
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range.
    * @throws {TypeError} If settings exclude each other, or a space is neither
@@ -168,31 +167,30 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
     super({ ...sac, build }, spaces, others);
   }
 
-  /** Stored transitions. */
+  /** Number of stored transitions. */
   get replaySize(): number {
     return this.memory.store!.buffer.length;
   }
 }
 
-/** Parts that differ between the forms of SAC. */
-export interface SacForm
-  extends Pick<Parts<StochasticPolicy>, "policy" | "state"> {
+/** Parts that depend on the form of SAC. */
+interface SacForm extends Pick<Parts<StochasticPolicy>, "policy" | "state"> {
   /** Update. */
   readonly learn: AnyUpdate;
-  /** Names of the noise inputs of the update for a batch of observations. */
+  /** Names of the update's noise inputs. */
   readonly noises: readonly string[];
-  /** Q function of an action, or of all discrete ones. */
+  /** Q-function of an action, or of all discrete ones. */
   readonly qf: {
     apply(params: Params, x: tf.Tensor, actions: tf.Tensor): tf.Tensor;
   };
 }
 
 function partsOf(
-  given: SacConfig,
+  requested: SacConfig,
   context: BuildContext,
   rewardScale?: SacOptions["rewardScale"],
 ): Parts<StochasticPolicy> {
-  const config = settledConfig(given, context);
+  const config = settledConfig(requested, context);
   const { state, learn, qf, ...form } = formOf(config, context);
   const { trainFrequency, sdeSampleFrequency, nSteps } = config;
   const every = sdeSampleFrequency === -1 ? trainFrequency : sdeSampleFrequency;
@@ -203,7 +201,7 @@ function partsOf(
       sampleFrequency: sdeSampleFrequency,
     },
   };
-  // Updates take the observations between the rewards of a return.
+  // Updates need the observations between the rewards of an n-step return.
   const between = nSteps > 1 && config.nStepEntropy === "all";
   const noises = noisesOf(form, config, between);
   const numbers = numbersOf(config, context, rewardScale);
@@ -222,7 +220,7 @@ function partsOf(
   };
 }
 
-/** Builds networks, first state and update by the kind of actions. */
+/** Makes networks, initial state and update for an action space. */
 function formOf(config: SettledConfig, context: BuildContext): SacForm {
   const { observationSpace, actionSpace, random } = context;
   const layers = { observationSpace, ...functionOptions(config) };
@@ -280,7 +278,7 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
   };
 }
 
-/** Returns a function that draws the noise of an update. */
+/** Makes a function that draws the noise of an update. */
 function noisesOf(
   { policy, noises }: Pick<SacForm, "policy" | "noises">,
   { batchSize, nSteps }: SettledConfig,
@@ -295,7 +293,10 @@ function noisesOf(
     Object.fromEntries(rows.map(([name, rows]) => [name, draw(noise, rows)]));
 }
 
-/** Returns the hyperparameters of an update: rates, step of the target networks, scale. */
+/**
+ * Returns the scheduled hyperparameters of an update: learning rates, target update
+ * rate, reward scale.
+ */
 function numbersOf(
   config: SettledConfig,
   { totalTimesteps }: AgentContext,
@@ -326,7 +327,7 @@ function numbersOf(
   };
 }
 
-/** Finds settings without effect. */
+/** Lists settings that have no effect given the others. */
 function unusedOf(
   config: SacConfig,
   spaces: KnownSpaces,
@@ -334,25 +335,25 @@ function unusedOf(
   const { critics, temperature, policy, targetEntropy } = config;
   const isDiscrete = spaces.actionSpace?.type === "discrete";
   const isBox = spaces.actionSpace?.type === "box";
-  const all = (why: string, ...keys: (keyof SacConfig)[]) =>
+  const idle = (why: string, ...keys: (keyof SacConfig)[]) =>
     Object.fromEntries(keys.map((key) => [key, why]));
-  // Of null it depends on the actions.
+  // The meaning of null depends on the actions.
   const first = config.initialExploration ??
     (isBox ? "uniform" : isDiscrete ? "repeated" : undefined);
   return {
     ...unusedReplay(config),
     ...unusedLayers(config, { ...spaces, endsInLayers: true }),
     ...unusedNoise(config, spaces),
-    ...(config.nSteps === 1 && all("nSteps is 1", "nStepEntropy")),
+    ...(config.nSteps === 1 && idle("nSteps is 1", "nStepEntropy")),
     ...(first !== undefined && first !== "repeated" &&
-      all("initialExploration repeats no action", "repeatExponent")),
-    ...(isBox && all("only discrete actions have it", "targetEntropyFactor")),
+      idle("initialExploration repeats no action", "repeatExponent")),
+    ...(isBox && idle("only discrete actions have it", "targetEntropyFactor")),
     ...(isDiscrete &&
-      all("discrete actions are not squashed", "squashCorrection")),
+      idle("discrete actions are not squashed", "squashCorrection")),
     ...(targetEntropy !== null &&
-      all("targetEntropy is given", "targetEntropyFactor")),
+      idle("targetEntropy is given", "targetEntropyFactor")),
     ...((critics === "value" || temperature !== null) &&
-      all(
+      idle(
         critics === "value"
           ? "value critics have rewardScale instead of a temperature"
           : "the temperature is fixed",
@@ -362,7 +363,7 @@ function unusedOf(
         "targetEntropyFactor",
       )),
     ...(critics === "twin_q" &&
-      all(
+      idle(
         "it is for critics: value",
         "reparameterize",
         "actionPrior",
@@ -370,7 +371,7 @@ function unusedOf(
         "haarnojaPolicyLoss",
       )),
     ...(policy !== "mixture" &&
-      all(
+      idle(
         "it is for policy: mixture",
         "components",
         "haarnojaMixtureGradient",

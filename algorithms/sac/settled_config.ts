@@ -10,10 +10,7 @@ export interface SettledConfig extends SacConfig {
   initialExploration: NonNullable<SacConfig["initialExploration"]>;
 }
 
-/**
- * Fills in the settings whose defaults depend on the kind of actions, and on
- * the length of the run.
- */
+/** Resolves settings whose defaults depend on the action space or the length of the run. */
 export function settledConfig(
   config: SacConfig,
   { actionSpace, totalTimesteps }: AgentContext,

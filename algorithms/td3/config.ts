@@ -16,7 +16,7 @@ export interface Td3Config
     Pick<SacConfig, "tau" | "criticLearningRate">,
     Pick<DqnConfig, "batchSize" | "learningStarts"> {
   /**
-   * Q functions, of which targets take the smallest value.
+   * Number of Q-functions; targets use their minimum.
    *
    * @default 2
    * @minimum 1
@@ -26,7 +26,7 @@ export interface Td3Config
    */
   criticCount: number;
   /**
-   * Updates of the critics for each of the policy and the target networks.
+   * Critic updates for each update of the policy and the target networks.
    *
    * @default 2
    * @minimum 1
@@ -36,7 +36,7 @@ export interface Td3Config
    */
   policyDelay: number;
   /**
-   * Deviation of the noise that is added to the target policy's actions in [-1, 1]; 0 adds none.
+   * Standard deviation of the noise added to the target policy's actions in [-1, 1] (target policy smoothing); 0 adds none.
    *
    * @default 0.2
    * @minimum 0
@@ -45,7 +45,7 @@ export interface Td3Config
    */
   targetNoise: number;
   /**
-   * Largest noise of the target policy's actions.
+   * Clip of the noise added to the target policy's actions.
    *
    * @default 0.5
    * @minimum 0
@@ -54,7 +54,7 @@ export interface Td3Config
    */
   targetNoiseClip: number;
   /**
-   * Deviation of the noise that is added to actions in [-1, 1] when exploring, of ou that of its steps over a unit of time.
+   * Standard deviation of the exploration noise added to actions in [-1, 1]; for ou, that of its increments per unit of time.
    *
    * @default 0.1
    * @minimum 0
@@ -63,7 +63,7 @@ export interface Td3Config
    */
   explorationNoise: number;
   /**
-   * Noise of exploration in each environment: drawn anew at each step (gaussian), or a walk that returns to 0 in some hundred steps and starts there with each episode (ou, of Ornstein and Uhlenbeck), for goals that only many like actions reach.
+   * Exploration noise of each environment: independent at each step (gaussian), or an Ornstein-Uhlenbeck process (ou) that reverts to 0 within some hundred steps and restarts with each episode, for goals that need many similar actions.
    *
    * @default "gaussian"
    * @alias noise_type
@@ -95,12 +95,12 @@ export const ddpgConfigSchema: ConfigSchema = {
   },
 };
 
-/** Settings of TD3 that learn where there is no preset. */
+/** Default settings of TD3, for environments without a preset. */
 export const defaultTd3Config: Readonly<Td3Config> = defaultsOf(
   td3ConfigSchema,
 );
 
-/** Settings of DDPG that learn where there is no preset. */
+/** Default settings of DDPG, for environments without a preset. */
 export const defaultDdpgConfig: Readonly<Td3Config> = defaultsOf(
   ddpgConfigSchema,
 );

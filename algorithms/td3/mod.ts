@@ -1,7 +1,7 @@
 /**
- * Twin delayed deep deterministic policy gradient (TD3) and its forerunner DDPG:
- * deterministic policies of box actions that learn from replay; their updates as pure
- * functions, settings and presets.
+ * Twin delayed deep deterministic policy gradient (TD3) and its predecessor DDPG:
+ * off-policy algorithms with deterministic policies of box actions; their updates as
+ * pure functions, settings and presets.
  *
  * @example Learn which action pays
  * ```ts

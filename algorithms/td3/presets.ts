@@ -1,9 +1,8 @@
 import texts from "./presets/texts.json" with { type: "json" };
 
 /**
- * Settings that are known to work, as YAML texts by algorithm and environment id.
- * Keys are those of {@linkcode Td3Config} and of a run: `env`, `totalTimesteps`,
- * `numEnvs` and others.
+ * Tuned settings as YAML texts by algorithm and environment id. Keys are those of
+ * {@linkcode Td3Config} and of a run: `env`, `totalTimesteps`, `numEnvs` and others.
  */
 export const td3Presets: Readonly<
   Record<"td3" | "ddpg", Readonly<Record<string, string>>>

@@ -25,7 +25,7 @@ import { ddpgConfigSchema, type Td3Config, td3ConfigSchema } from "./config.ts";
 import { td3Presets } from "./presets.ts";
 import { initTd3State, td3Update } from "./update.ts";
 
-/** TD3, for `Agent` and the command line. */
+/** TD3 as an algorithm, for `Agent` and the command line. */
 export const td3: Algorithm<Td3Config> = {
   meta: {
     name: "td3",
@@ -48,7 +48,7 @@ export const td3: Algorithm<Td3Config> = {
   build: partsOf,
 };
 
-/** DDPG: TD3 with one Q function, without its delay and target noise. */
+/** DDPG as an algorithm: TD3 with one Q-function, without policy delay and target noise. */
 export const ddpg: Algorithm<Td3Config> = {
   ...td3,
   meta: {
@@ -63,9 +63,9 @@ export const ddpg: Algorithm<Td3Config> = {
 };
 
 /**
- * Twin delayed DDPG: a policy of box actions that climbs the gradient of a Q function,
- * learned from stored transitions. Its whole state, transitions and noise included,
- * can be saved and restored, bit for bit.
+ * Twin delayed DDPG (TD3): stores transitions in a replay buffer and learns Q-functions
+ * and a deterministic policy of box actions from sampled batches. The saved state
+ * includes replay buffer and noise; a restored agent continues bit for bit.
  *
  * Source: Fujimoto et al. 2018 (https://arxiv.org/abs/1802.09477).
  *
@@ -102,9 +102,9 @@ export const ddpg: Algorithm<Td3Config> = {
  */
 export class TD3 extends Agent<Td3Config> {
   /**
-   * Creates a new agent.
+   * Creates an agent.
    *
-   * @param spaces Spaces of one environment, and number of environments.
+   * @param spaces Spaces and number of environments.
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range, or a bound of the actions
    * is infinite.
@@ -151,7 +151,7 @@ function partsOf(config: Td3Config, context: BuildContext): AnyParts {
   };
 }
 
-/** Finds settings that do nothing beside the others. */
+/** Lists settings that have no effect given the others. */
 function unusedOf(
   config: Td3Config,
   spaces: KnownSpaces,
@@ -165,7 +165,7 @@ function unusedOf(
   };
 }
 
-/** Refuses other actions than box, and sizes that do not fit together. */
+/** Throws if actions are not a box, or settings do not fit together. */
 function checkConfig(
   title: string,
   config: Td3Config,

@@ -21,11 +21,11 @@ import {
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 
-/** Policy and form of the Q functions, of actions in [-1, 1]. */
+/** Policy and form of the Q-functions, of actions in [-1, 1]. */
 export interface Td3Model {
-  /** Policy that gives one action for each observation. */
+  /** Deterministic policy. */
   readonly policy: Pick<Policy, "init" | "apply" | "mode">;
-  /** Form of the Q functions. */
+  /** Form of the Q-functions. */
   readonly qf: QFunction;
 }
 
@@ -39,84 +39,82 @@ export interface Td3Inputs {
    * @default learningRate
    */
   readonly criticLearningRate?: tf.Scalar;
-  /** Step of the target networks: 1 copies. */
+  /** Soft update rate of the target networks: 1 copies the parameters. */
   readonly tau: tf.Scalar;
   /**
-   * Standard normal numbers, one for each of an action `[batch, size]`.
+   * Standard normal noise, one number for each action dimension `[batch, size]`.
    *
    * @default no noise
    */
   readonly nextNoise?: tf.Tensor2D;
 }
 
-/** Everything that an update changes: parameters, and slots of their optimizers. */
+/** Training state of TD3. */
 export type Td3State = {
   /** Parameters of the policy. */
   policy: Params;
-  /** Parameters of the Q functions, under `qf1/` and so on. */
+  /** Parameters of the Q-functions, under `qf1/` and so on. */
   critics: Params;
   /** Target network of the policy. */
   targetPolicy: Params;
-  /** Target networks of the Q functions, by the same paths. */
+  /** Target networks of the Q-functions, with the same paths. */
   targets: Params;
-  /** Slots of the policy's optimizer. */
+  /** Optimizer state of the policy. */
   policySlots: OptimizerState;
-  /** Slots of the critics' optimizer. */
+  /** Optimizer state of the critics. */
   criticSlots: OptimizerState;
 };
 
 /** Options of {@link td3Update} and {@link initTd3State}. */
 export interface Td3UpdateOptions {
   /**
-   * Optimizer of policy and critics, with slots for each.
+   * Optimizer of policy and critics; each has its own state.
    *
    * @default adam()
    */
   readonly optimizer?: Optimizer;
   /**
-   * Discount, where the batch has none.
+   * Discount factor, if the batch has none.
    *
    * @default 0.99
    */
   readonly gamma?: number;
   /**
-   * Deviation of the noise of the target policy's actions.
+   * Standard deviation of the noise added to the target policy's actions.
    *
    * @default 0.2
    */
   readonly targetNoise?: number;
   /**
-   * Largest noise of the target policy's actions.
+   * Clip of that noise.
    *
    * @default 0.5
    */
   readonly targetNoiseClip?: number;
   /**
-   * Number of Q functions.
+   * Number of Q-functions.
    *
    * @default 2
    */
   readonly criticCount?: number;
 }
 
-/** Pure function from one state to the next. */
+/** Update as a pure function from one training state to the next. */
 export type Td3Update = Update<Td3State & AgentState, ReplayBatch, Td3Inputs>;
 
 /**
- * Builds the two updates of TD3, of which each is one pure function of tensors:
- * `critics` moves the Q functions alone, `learn` then the policy, against the new Q
- * functions, and all target networks. DDPG is `learn` with one Q function and without
- * noise.
+ * Makes the two updates of TD3, each one pure function of tensors: `critics` updates
+ * only the Q-functions; `learn` also the policy, against the new Q-functions, and all
+ * target networks. DDPG is `learn` with one Q-function and without noise.
  *
- * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2)` with
- *   `y = r + gamma (1 - d) min_i Q'_i(s', a')`, where
- *   `a' = clip(pi'(s') + clip(targetNoise e, -c, c), -1, 1)`
+ * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2)` with `y = r + gamma (1 - d) min_i Q'_i(s',
+ *   a')`, where `a' = clip(pi'(s') + clip(targetNoise e, -c, c), -1, 1)`
  * - `J_pi = -mean(Q_1(s, pi(s)))`
  *
  * Source: Fujimoto et al. 2018 (https://arxiv.org/abs/1802.09477), algorithm 1;
  * Lillicrap et al. 2016 (https://arxiv.org/abs/1509.02971).
  *
- * @param model The policy and the form of the Q functions.
+ * @param model Policy and form of the Q-functions.
  * @param options Optimizer, discount, noise of the target policy.
  * @returns The updates by name.
  *
@@ -179,9 +177,9 @@ export function td3Update(
     const nextValues = smallestEstimates(estimate(state.targets, next, best));
     const discount = batch.discounts ?? gamma;
     const targets = criticTargets({ ...batch, nextValues }, { discount });
-    const found = (params: Params) => estimate(params, observations, actions);
+    const qValues = (params: Params) => estimate(params, observations, actions);
     const rate = { optimizer, learningRate: criticLearningRate };
-    const step = criticStep(state, found, {
+    const step = criticStep(state, qValues, {
       ...rate,
       targets,
       weights,
@@ -226,12 +224,13 @@ export function td3Update(
 }
 
 /**
- * Initializes the state of {@link td3Update}. The target networks are copies.
+ * Makes the initial training state of {@link td3Update}. The target networks are
+ * copies.
  *
- * @param model The policy and the form of the Q functions.
- * @param random Stream of the first parameters.
+ * @param model Policy and form of the Q-functions.
+ * @param random Random stream.
  * @param options Optimizer and number of Q functions.
- * @returns New tensors.
+ * @returns Training state, in new tensors.
  *
  * @example
  * ```ts

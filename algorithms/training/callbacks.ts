@@ -11,52 +11,51 @@ import type { CheckpointInfo } from "./checkpoint_store.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 import type { LoggedEpisode } from "./logs/logger.ts";
 
-/** Request to end training, made by {@link stop}. */
+/** Request to end training; made by {@link stop}. */
 export interface StopRequest {
-  /** Marks the value. */
+  /** Marks the object as a request. */
   readonly action: "stop";
   /** Reason in a few words; becomes the result's `stopReason`. */
   readonly reason: string;
 }
 
 /**
- * Result of a callback: nothing, `"stop"` (the callback's name is then
- * the reason), or a {@link StopRequest}.
+ * Result of a callback: nothing, `"stop"` (with the callback's name as the reason), or
+ * a {@link StopRequest}.
  */
 export type CallbackResult = void | "stop" | StopRequest;
 
-/** The run as callbacks see it. The numbers are those of the moment. */
+/** Current state of a run, for callbacks. */
 export interface TrainContext {
-  /** Agent that is trained. */
+  /** Agent in training. */
   readonly algorithm: Trainable | SteppingAlgorithm;
-  /** Environment that it is trained in; none where it steps its own. */
+  /** Training environment; undefined if the agent steps its own. */
   readonly env: VecEnv | undefined;
   /** Environment steps so far, of all environments. */
   readonly step: number;
-  /** Environment steps at which the run ends. */
+  /** Environment steps of the whole run. */
   readonly totalTimesteps: number;
-  /** Updates made so far. */
+  /** Number of updates so far. */
   readonly updates: number;
-  /** Episodes ended so far. */
+  /** Number of finished episodes so far. */
   readonly episodes: number;
-  /** Seconds spent in training, those before a resume included. */
+  /** Seconds of training, including those before a resume. */
   readonly elapsedSeconds: number;
-  /** Mean return of the last episodes, NaN while there is none. */
+  /** Mean return of the last episodes, NaN if there is none. */
   readonly meanReturn: number;
-  /** Mean length of the last episodes, NaN while there is none. */
+  /** Mean length of the last episodes, NaN if there is none. */
   readonly meanLength: number;
   /**
-   * Records a custom number: the next row of the log has the mean of those
-   * that were recorded under a name since the last one. A resumed run keeps them.
+   * Records a custom number: the next log row contains the mean of the values of each
+   * name since the last row. A resumed run keeps them.
    *
-   * @param name Its name with a group, such as `rollout/lost_sales`; one without is
-   * in `train/`.
+   * @param name Name with a group, such as `rollout/lost_sales`; `train/` by default.
    * @param value A finite number.
    */
   record(name: string, value: number): void;
 }
 
-/** Result of a run: its last numbers, and how it ended. */
+/** Result of a run: its final numbers, and the reason for its end. */
 export interface TrainResult extends
   Pick<
     TrainContext,
@@ -67,18 +66,18 @@ export interface TrainResult extends
     | "meanReturn"
     | "meanLength"
   > {
-  /** `"completed"`, `"interrupted"`, or the reason that a callback gave. */
+  /** `"completed"`, `"interrupted"`, or the reason of a callback. */
   readonly stopReason: string;
-  /** The last evaluation: of the policy at the end, unless the run was interrupted. */
+  /** Last evaluation: of the final policy, unless the run was interrupted. */
   readonly lastEvaluation?: EvaluationResult;
-  /** The evaluation with the highest mean return. */
+  /** Evaluation with the highest mean return. */
   readonly bestEvaluation?: EvaluationResult;
 }
 
 /**
- * Callback for one kind of event, which may end the run.
+ * Callback for one kind of event, which may end training.
  *
- * @typeParam Event What came of the event.
+ * @typeParam Event Data of the event.
  */
 export type Listener<Event> = (
   context: TrainContext,
@@ -86,37 +85,40 @@ export type Listener<Event> = (
 ) => Awaitable<CallbackResult>;
 
 /**
- * Listener to a training run. Each method is optional, may return a promise, and
- * may end the run by returning {@link stop}.
+ * Callback of a training run, with optional methods for its events. Each may return a
+ * promise, and may end training by returning {@link stop}.
  */
 export interface Callback {
-  /** Names the callback in checkpoints and stop reasons. */
+  /** Name in checkpoints and stop reasons. */
   readonly name?: string;
-  /** Before the first step, or the first one after a resume: everything is restored, nothing on the disk has changed. */
+  /**
+   * Called before the first step, also after a resume: the saved state is restored, and
+   * no file has changed yet.
+   */
   onStart?: Listener<void>;
   /**
-   * After each step of all environments. Where the algorithm steps its own, after those
-   * that it takes at once: the step has no rows then.
+   * Called after each step of all environments. If the agent steps its own, called
+   * after each round of steps, with an empty step.
    */
   onStep?: Listener<VecStep>;
-  /** After each ended episode. */
+  /** Called after each finished episode. */
   onEpisode?: Listener<LoggedEpisode>;
-  /** After each update, with its statistics. */
+  /** Called after each update, with its statistics. */
   onUpdate?: Listener<Statistics>;
-  /** After each evaluation. */
+  /** Called after each evaluation. */
   onEvaluation?: Listener<EvaluationResult>;
-  /** After each checkpoint that was written. */
+  /** Called after each checkpoint. */
   onCheckpoint?: Listener<CheckpointInfo>;
-  /** After the last step and the last checkpoint. */
+  /** Called after the last step and the last checkpoint. */
   onEnd?(context: TrainContext, result: TrainResult): Awaitable<void>;
-  /** State to keep in checkpoints. */
+  /** Saves the callback's state in checkpoints. */
   save?(): StateTree;
-  /** Restores a state that `save` returned. */
+  /** Restores a saved state. */
   load?(state: StateTree): void;
 }
 
 /**
- * Makes a request to end training, for a callback to return.
+ * Makes a request to end training, as a callback's result.
  *
  * @param reason Reason in a few words; becomes the result's `stopReason`.
  * @returns The request.
@@ -135,20 +137,10 @@ export function stop(reason: string): StopRequest {
   return { action: "stop", reason };
 }
 
-/** Options of {@link stopOnNoImprovement}. */
-export interface NoImprovementOptions {
-  /**
-   * Evaluations without an improvement after which to stop.
-   *
-   * @default 5
-   */
-  patience?: number;
-}
-
 /**
- * Ends training when an evaluation's mean return reaches a threshold.
+ * Ends training as soon as an evaluation's mean return reaches a threshold.
  *
- * @param threshold The mean return that is enough.
+ * @param threshold Mean return.
  * @returns A callback for {@link train}.
  *
  * @example
@@ -174,8 +166,7 @@ export function stopOnRewardThreshold(threshold: number): Callback {
 }
 
 /**
- * Ends training when evaluations no longer improve. A resume keeps
- * the count.
+ * Ends training if evaluations no longer improve. A resumed run continues the count.
  *
  * @param options Patience.
  * @returns A callback for {@link train}.
@@ -197,7 +188,14 @@ export function stopOnRewardThreshold(threshold: number): Callback {
  * ```
  */
 export function stopOnNoImprovement(
-  options: NoImprovementOptions = {},
+  options: {
+    /**
+     * Number of evaluations in a row without improvement before training stops.
+     *
+     * @default 5
+     */
+    patience?: number;
+  } = {},
 ): Callback {
   const { patience = 5 } = options;
   if (!Number.isInteger(patience) || patience < 1) {
@@ -227,9 +225,9 @@ export function stopOnNoImprovement(
 }
 
 /**
- * Ends training after a time, that before a resume included.
+ * Ends training after a time, including the time before a resume.
  *
- * @param seconds Limit in seconds.
+ * @param seconds Time limit.
  * @returns A callback for {@link train}.
  *
  * @example

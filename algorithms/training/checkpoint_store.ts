@@ -8,72 +8,63 @@ import {
 } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 const paths = () => builtin("node:path");
 
 /** Options of {@link CheckpointStore.save}. */
 export interface SaveOptions {
   /**
-   * Keep it as the best one, apart from the numbered ones and in place of the former best.
+   * Save it as the best checkpoint, in place of the former best, not as a numbered one.
    *
    * @default false
    */
   best?: boolean;
   /**
-   * Numbered checkpoints to keep, this one included; that of the best one's step is kept in addition.
+   * Number of numbered checkpoints to keep, including this one; that of the best one's
+   * step is kept too.
    *
    * @default Infinity
    */
   keepLast?: number;
   /**
-   * Plain values to keep with the state, such as the run's configuration.
+   * Plain values saved with the state, such as the run's configuration.
    *
    * @default {}
    */
   notes?: CheckpointNotes;
 }
 
-/** Plain values with the state of a checkpoint: what JSON holds as it is. */
+/** Plain JSON values saved with a checkpoint. */
 export type CheckpointNotes = Readonly<Record<string, StateTree>>;
 
-/** Checkpoint on the disk. */
+/** Checkpoint on disk. */
 export interface CheckpointInfo {
-  /** Environment steps at which it was made. */
+  /** Environment steps so far. */
   readonly step: number;
-  /** Path of its file. */
+  /** Path of the file. */
   readonly path: string;
-  /** True where it is the one kept as the best. */
+  /** True for the best checkpoint. */
   readonly best: boolean;
 }
 
-/** Checkpoint with its state. */
+/** Checkpoint with its contents. */
 export interface Checkpoint extends CheckpointInfo {
-  /** State that was saved. */
+  /** Saved state. */
   readonly state: StateTree;
-  /** Notes that were saved with it. */
+  /** Notes saved with it. */
   readonly notes: CheckpointNotes;
-  /** One line for each newer checkpoint that could not be read. */
+  /** A line for each newer checkpoint that could not be read. */
   readonly warnings: readonly string[];
 }
 
-/** Options of a {@link CheckpointStore}. */
-export interface CheckpointStoreOptions {
-  /**
-   * Name of the file of the best one.
-   *
-   * @default "best.safetensors"
-   */
-  best?: string;
-}
-
-/** Checkpoints of a folder. */
+/** Checkpoints in a folder. */
 export interface CheckpointList {
-  /** The numbered ones, oldest first. */
+  /** Numbered checkpoints, oldest first. */
   readonly checkpoints: readonly CheckpointInfo[];
-  /** The best one. */
+  /** Best checkpoint. */
   readonly best?: CheckpointInfo;
-  /** One line for each broken one. */
+  /** A line for each damaged checkpoint. */
   readonly warnings: readonly string[];
 }
 
@@ -87,14 +78,13 @@ interface Label {
 const NUMBERED = /^step_(\d+)\.safetensors$/;
 
 /**
- * Checkpoints in a folder. Each is a file in the safetensors format
- * (`step_000012345.safetensors`), whose metadata holds the step and all values
- * that are no arrays; SHA-256 guards both: a checkpoint of which one bit has
- * changed is not loaded.
+ * Checkpoints in a folder. Each is a safetensors file (`step_000012345.safetensors`)
+ * with the step and plain values in its metadata; SHA-256 checksums detect every
+ * changed bit.
  *
- * It is written to a temporary file, flushed and renamed: whenever the process
- * dies, the checkpoints that had been complete can be loaded. One process at a
- * time may write to a folder.
+ * A checkpoint is written to a temporary file, flushed and renamed: if the process
+ * dies, complete checkpoints stay readable. Only one process at a time may write to a
+ * folder.
  *
  * @example
  * ```ts
@@ -111,19 +101,26 @@ const NUMBERED = /^step_(\d+)\.safetensors$/;
  * ```
  */
 export class CheckpointStore {
-  /** The folder. */
+  /** Path of the folder. */
   readonly dir: string;
   readonly #best: string;
 
   /**
-   * Names the folder of checkpoints.
+   * Creates a store; the folder is made with the first checkpoint.
    *
-   * @param dir The folder; it is made with the first checkpoint.
-   * @param options Name of the best one's file.
+   * @param dir Path of the folder.
+   * @param options Name of the best checkpoint's file.
    */
   constructor(
     dir: string,
-    { best = "best.safetensors" }: CheckpointStoreOptions = {},
+    { best = "best.safetensors" }: {
+      /**
+       * Name of the best checkpoint's file.
+       *
+       * @default "best.safetensors"
+       */
+      best?: string;
+    } = {},
   ) {
     this.dir = dir;
     this.#best = best;
@@ -134,10 +131,10 @@ export class CheckpointStore {
    *
    * @param step Environment steps taken.
    * @param state State to save.
-   * @param options Rank and number of those to keep.
+   * @param options Best or numbered, and number of checkpoints to keep.
    * @returns The checkpoint.
-   * @throws {RangeError} When `step` is not a whole number of at least 0.
-   * @throws {TypeError} When the state holds something that cannot be saved.
+   * @throws {RangeError} If `step` is not a whole number of at least 0.
+   * @throws {TypeError} If the state contains a value that cannot be saved.
    */
   save(
     step: number,
@@ -162,11 +159,11 @@ export class CheckpointStore {
   /**
    * Loads a checkpoint.
    *
-   * @param which A step, the latest one that can be read, or the best one. Where no numbered one can be read,
-   *   the best one is the latest, too.
-   * @returns The checkpoint, with a warning for each newer one that is broken.
-   * @throws {SyntaxError} When the wanted checkpoint is broken.
-   * @throws {RangeError} When there is none.
+   * @param which Step, the latest readable checkpoint, or the best one. If no numbered
+   *   one is readable, the best one is also the latest.
+   * @returns The checkpoint, with a warning for each newer one that is damaged.
+   * @throws {SyntaxError} If the wanted checkpoint is damaged.
+   * @throws {RangeError} If there is none.
    */
   load(which: number | "latest" | "best" = "latest"): Checkpoint {
     if (which === "latest") return this.newest().next().value as Checkpoint;
@@ -187,13 +184,13 @@ export class CheckpointStore {
   }
 
   /**
-   * Loads the checkpoints that can be read, newest first, and the best one after
-   * those where none of them is of its step.
+   * Loads the readable checkpoints, newest first, then the best one, unless a numbered
+   * one has its step.
    *
-   * @param check Throws over a checkpoint that is to be passed over.
-   * @yields The checkpoints, each with a warning for those passed over before it.
-   * @throws {SyntaxError} Where all of them are broken.
-   * @throws {RangeError} Where there is none.
+   * @param check Throws if a checkpoint should be skipped.
+   * @yields Checkpoints, each with a warning for those skipped before it.
+   * @throws {SyntaxError} If all of them are damaged.
+   * @throws {RangeError} If there is none.
    */
   *newest(
     check: (checkpoint: Omit<Checkpoint, "warnings">) => void = () => {},
@@ -201,9 +198,9 @@ export class CheckpointStore {
     const warnings: string[] = [];
     const steps = new Set<number>();
     const best = paths().join(this.dir, this.#best);
-    const all = this.#numbered().reverse().map(({ path }) => path);
-    if (fs().existsSync(best)) all.push(best);
-    for (const path of all) {
+    const files = this.#numbered().reverse().map(({ path }) => path);
+    if (fs().existsSync(best)) files.push(best);
+    for (const path of files) {
       let checkpoint: Omit<Checkpoint, "warnings">;
       try {
         checkpoint = readCheckpoint(path);
@@ -222,10 +219,10 @@ export class CheckpointStore {
   }
 
   /**
-   * Lists what is there. Broken checkpoints are left out and described in
-   * `warnings`. Arrays are not read: their hash is checked on loading.
+   * Lists the checkpoints. Damaged ones are left out and described in `warnings`.
+   * Arrays are not read: their hash is checked on loading.
    *
-   * @returns The numbered ones, the best one, and warnings.
+   * @returns Numbered checkpoints, the best one, and warnings.
    */
   list(): CheckpointList {
     const warnings: string[] = [];
@@ -245,35 +242,36 @@ export class CheckpointStore {
   }
 
   /**
-   * Removes the numbered checkpoints after a step: a run that resumes there
-   * writes them again. The best one stays.
+   * Removes the numbered checkpoints after a step, since a run resumed there writes
+   * them again. The best one stays.
    *
    * @param step The last step to keep.
-   * @param options Number of those up to there to keep, as in `save`: all by default.
+   * @param options Number of those up to the step to keep, as in `save`: all by
+   * default.
    */
   truncate(
     step: number,
     { keepLast = Infinity }: Pick<SaveOptions, "keepLast"> = {},
   ): void {
-    for (const { step: own, path } of this.#numbered()) {
-      // A folder of such a name is none of ours.
-      if (own > step && fs().lstatSync(path).isFile()) fs().rmSync(path);
+    for (const { step: fileStep, path } of this.#numbered()) {
+      // A folder of such a name is not a checkpoint.
+      if (fileStep > step && fs().lstatSync(path).isFile()) fs().rmSync(path);
     }
-    // A process that was killed between writing one and removing another.
+    // Left by a process that was killed between writing and removing.
     this.#keepLast(keepLast);
     this.#removeLeftovers();
   }
 
   /**
-   * Reads the notes of the checkpoint of a step; its arrays are not read.
+   * Reads the notes of a step's checkpoint without its arrays.
    *
-   * @param step Its step.
-   * @returns The notes; none where there is no such checkpoint.
+   * @param step Step of the checkpoint.
+   * @returns The notes; none if there is no such checkpoint.
    */
   notes(step: number): CheckpointNotes {
     const { checkpoints, best } = this.list();
-    const found = [...checkpoints, best].find((info) => info?.step === step);
-    return found === undefined ? {} : readLabel(found.path).notes;
+    const match = [...checkpoints, best].find((info) => info?.step === step);
+    return match === undefined ? {} : readLabel(match.path).notes;
   }
 
   #names(): string[] {
@@ -289,7 +287,10 @@ export class CheckpointStore {
     }).sort((a, b) => a.step - b.step);
   }
 
-  /** Removes the oldest good ones, but that of the best one's step, its second copy; broken ones are not counted. */
+  /**
+   * Removes the oldest readable checkpoints, except that of the best one's step, its
+   * second copy; damaged ones are not counted.
+   */
   #keepLast(count: number): void {
     const { checkpoints, best } = this.list();
     const excess = Math.max(0, checkpoints.length - Math.max(1, count));
@@ -298,7 +299,7 @@ export class CheckpointStore {
     }
   }
 
-  /** Removes what a process that died left behind. */
+  /** Removes temporary files of a process that died. */
   #removeLeftovers(): void {
     for (const name of this.#names()) {
       if (!/^(step|best)/.test(name) || !name.endsWith(TEMPORARY_SUFFIX)) {
@@ -309,18 +310,18 @@ export class CheckpointStore {
   }
 }
 
-/** Reads a checkpoint. Throws one line that names the file. */
+/** Reads a checkpoint; errors name the file. */
 function readCheckpoint(path: string): Omit<Checkpoint, "warnings"> {
   const { state, notes } = loadStateSync(path, { name: `checkpoint ${path}` });
   return { ...checkLabel(path, notes), path, state };
 }
 
-/** Reads what a checkpoint says of itself; its arrays are not read. */
+/** Reads the header of a checkpoint; its arrays are not read. */
 function readLabel(path: string): Label {
   return checkLabel(path, loadNotesSync(path, { name: `checkpoint ${path}` }));
 }
 
-/** Refuses another checkpoint, or another state, that was copied here. */
+/** Throws if a file holds another checkpoint or another state, as after copying. */
 function checkLabel(path: string, label: StateTree): Label {
   const fail = (why: string): never => {
     throw new SyntaxError(`Cannot load checkpoint ${path}: ${why}`);

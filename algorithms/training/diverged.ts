@@ -1,20 +1,20 @@
-/** Facts of a {@link TrainingDivergedError}. */
+/** Details of a {@link TrainingDivergedError}. */
 export interface Divergence {
   /** Name of the statistic, or path of the parameter, that is not finite. */
   readonly statistic: string;
-  /** Its value: NaN or an infinity. */
+  /** Value: NaN or an infinity. */
   readonly value: number;
   /** Environment steps taken. */
   readonly step: number;
-  /** Updates made. */
+  /** Number of updates. */
   readonly updates: number;
-  /** Path of the last good checkpoint. */
+  /** Path of the last checkpoint with finite numbers. */
   readonly checkpoint?: string;
 }
 
 /**
- * Thrown by {@link train} when a loss, a gradient norm, an entropy or a
- * parameter is no longer finite. No checkpoint is written after that.
+ * Error of {@link train} for a loss, gradient norm, entropy or parameter that is no
+ * longer finite. No checkpoint is written after that.
  *
  * @example
  * ```ts
@@ -38,19 +38,19 @@ export class TrainingDivergedError extends Error implements Divergence {
   override readonly name = "TrainingDivergedError";
   /** Name of the statistic, or path of the parameter, that is not finite. */
   readonly statistic: string;
-  /** Its value: NaN or an infinity. */
+  /** Value: NaN or an infinity. */
   readonly value: number;
   /** Environment steps taken. */
   readonly step: number;
-  /** Updates made. */
+  /** Number of updates. */
   readonly updates: number;
-  /** Path of the last good checkpoint. */
+  /** Path of the last checkpoint with finite numbers. */
   readonly checkpoint?: string;
 
   /**
    * Creates the error with its message.
    *
-   * @param divergence Number, its value and the step.
+   * @param divergence Name and value of the number, and the step.
    */
   constructor(divergence: Divergence) {
     const { statistic, value, step, updates, checkpoint } = divergence;

@@ -5,7 +5,7 @@ import type {
   VecStep,
 } from "@bellman/types";
 
-/** Throws where a single environment is given. */
+/** Throws for a single environment. */
 export function checkVecEnv(env: VecEnv, action: string): void {
   if (env.numEnvs !== undefined) return;
   throw new TypeError(
@@ -13,7 +13,7 @@ export function checkVecEnv(env: VecEnv, action: string): void {
   );
 }
 
-/** Throws on an option that there is not. */
+/** Throws for an unknown option. */
 export function checkNames(
   options: object,
   names: readonly string[],
@@ -26,13 +26,13 @@ export function checkNames(
   );
 }
 
-/** Environments that are trained in at present, and those inside of wrappers. */
+/** Environments in training, and those inside their wrappers. */
 const inTraining = new WeakSet<VecEnv>();
 
 /**
- * Marks an environment as one that is trained in, until released.
+ * Marks an environment as in training.
  *
- * @returns A function that releases it.
+ * @returns A function that removes the mark.
  */
 export function markTraining(env: VecEnv | undefined): () => void {
   const layers = layersOf(env).filter((it) => !inTraining.has(it));
@@ -40,7 +40,7 @@ export function markTraining(env: VecEnv | undefined): () => void {
   return () => layers.forEach((it) => inTraining.delete(it));
 }
 
-/** Throws where an environment is trained in at present: a reset would end its episodes. */
+/** Throws if an environment is in training: a reset would end its episodes. */
 export function checkFree(env: VecEnv): void {
   if (!layersOf(env).some((it) => inTraining.has(it))) return;
   throw new TypeError(
@@ -48,13 +48,13 @@ export function checkFree(env: VecEnv): void {
   );
 }
 
-/** Lists an environment and, of wrappers, those inside. */
+/** Lists an environment and those that it wraps. */
 export function layersOf(env: VecEnv | undefined): VecEnv[] {
   const { env: inside } = (env ?? {}) as { env?: VecEnv };
   return env === undefined ? [] : [env, ...layersOf(inside)];
 }
 
-/** Step of an algorithm that steps its own environments. */
+/** Step without rows, of an agent that steps its own environments. */
 export const NO_ROWS: VecStep = {
   observations: new Float32Array(0),
   rewards: new Float64Array(0),
@@ -64,8 +64,8 @@ export const NO_ROWS: VecStep = {
 };
 
 /**
- * Finds the episodes that ended in a step: those that the environment recorded
- * (before any scaling of rewards), or else its own sums of rewards.
+ * Finds the episodes that ended in a step: those that the environment recorded (before
+ * reward scaling), else from summed rewards.
  */
 export class EpisodeTracker {
   #returns: Float64Array;
@@ -112,7 +112,7 @@ export class EpisodeTracker {
   }
 }
 
-/** Means over the last episodes, NaN while there is none. */
+/** Means over the last episodes, NaN if there is none. */
 export class EpisodeWindow {
   #size: number;
   #returns: number[] = [];
@@ -153,7 +153,7 @@ export class EpisodeWindow {
   }
 }
 
-/** Computes a mean; NaN of no values. */
+/** Computes a mean; NaN if there are no values. */
 export function mean(values: readonly number[]): number {
   let sum = 0;
   for (const value of values) sum += value;

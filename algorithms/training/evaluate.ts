@@ -12,7 +12,7 @@ import { checkObservations, checkStep } from "@bellman/envs/checks";
 /** Options of {@link evaluate}. */
 export interface EvaluateOptions {
   /**
-   * Number of episodes, exactly.
+   * Number of episodes.
    *
    * @default 10
    */
@@ -24,13 +24,12 @@ export interface EvaluateOptions {
    */
   seed?: number;
   /**
-   * Steps after which an episode that has not ended is cut; such episodes are
-   * counted in the result.
+   * Step limit: longer episodes are cut, and counted in the result.
    *
-   * @default the environment's own limit, or 10,000 where it has none
+   * @default the environment's limit, or 10,000 if it has none
    */
   maxSteps?: number;
-  /** Ends the evaluation with an `AbortError` when aborted. */
+  /** Aborts the evaluation with an `AbortError`. */
   signal?: AbortSignal;
 }
 
@@ -38,21 +37,21 @@ const OPTIONS: readonly (keyof EvaluateOptions)[] = [
   ...["episodes", "seed", "maxSteps", "signal"] as const,
 ];
 
-/** Seeds of a run's evaluations, as {@link evaluationSeeds} gives them. */
+/** Seeds of a run's evaluations, by {@link evaluationSeeds}. */
 export interface EvaluationSeeds {
-  /** Evaluations during training: the same episodes each time. */
+  /** Seed of evaluations during training: the same episodes each time. */
   readonly during: number;
-  /** Evaluation at the end, of the policy that those chose. */
+  /** Seed of the final evaluation, of the policy that those selected. */
   readonly final: number;
-  /** Episodes that are played later with the trained policy. */
+  /** Seed of later episodes with the trained policy. */
   readonly later: number;
 }
 
 /**
- * Returns the seeds of a run's evaluations: 10,000 during training, 20,000 at the
- * end, 30,000 later, and one more where training has that number. No two are
- * the same, and none is training's, so a policy is never evaluated on episodes
- * that it learned from or was chosen by.
+ * Returns the seeds of a run's evaluations: 10,000 during training, 20,000 for the
+ * final one, 30,000 later, and one more if training has that seed. All differ from each
+ * other and from training's, so a policy is never evaluated on episodes that it learned
+ * from or was selected by.
  *
  * @param seed Seed of the training environment.
  * @returns Three seeds.
@@ -72,24 +71,24 @@ export function evaluationSeeds(seed: number): EvaluationSeeds {
   return { during: other(10_000), final: other(20_000), later: other(30_000) };
 }
 
-/** Returns and lengths of evaluation episodes, with their summary. */
+/** Returns and lengths of evaluation episodes, with summary statistics. */
 export interface EvaluationResult {
   /**
-   * Return of each episode, ordered by environment, then by time. Of an episode that
-   * was cut it is the sum of the rewards as the actor got them, which wrappers may
-   * have clipped or scaled; of any other it is the one that the environment records.
+   * Return of each episode, ordered by environment, then by time: as the environment
+   * recorded it; for cut episodes the sum of the rewards, which wrappers may have
+   * clipped or scaled.
    */
   readonly returns: readonly number[];
   /** Length of each episode in steps, in the same order. */
   readonly lengths: readonly number[];
   /**
-   * Episodes among them that were cut after the most steps, as they had not ended:
-   * neither terminated nor truncated by the environment.
+   * Number of episodes that the step limit cut: neither terminated nor truncated by the
+   * environment.
    */
   readonly cut: number;
   /** Mean of the returns. */
   readonly meanReturn: number;
-  /** Standard deviation of the returns (of the population). */
+  /** (Population) standard deviation of the returns. */
   readonly stdReturn: number;
   /** Lowest return. */
   readonly minReturn: number;
@@ -100,24 +99,24 @@ export interface EvaluationResult {
   /** Mean of the lengths. */
   readonly meanLength: number;
   /**
-   * Mean of `is_success` of the environment's `info` at the ends of the episodes that
-   * record it.
+   * Success rate: mean of `is_success` of `info` at the ends of episodes that report
+   * it.
    *
    * @default no episode does
    */
   readonly successRate?: number;
 }
 
-/** Most steps of an episode where the environment has no limit. */
+/** Step limit of episodes if the environment has none. */
 const DEFAULT_MAX_STEPS = 10_000;
 
 /**
- * Limits the steps of an evaluation's episodes by default: a greedy policy may
- * walk in a circle forever where an environment has no limit of steps. It depends
- * on nothing that is learned, so that scores of one run can be compared.
+ * Returns the default step limit of evaluation episodes: a greedy policy may walk in a
+ * circle forever if the environment has no limit. It does not depend on the policy, so
+ * that scores within a run are comparable.
  *
- * @param env The environment, of which the limit is read.
- * @returns The limit, or 10,000 steps where there is none.
+ * @param env Environment.
+ * @returns The environment's limit, or 10,000.
  *
  * @example
  * ```ts
@@ -134,16 +133,16 @@ export function evaluationBound({ spec }: Pick<VecEnv, "spec">): number {
   return maxEpisodeSteps === Infinity ? DEFAULT_MAX_STEPS : maxEpisodeSteps;
 }
 
-/** Times that an environment may be lost in an evaluation. */
+/** Number of times that an environment may crash in an evaluation. */
 const MOST_LOSSES = 5;
 
-/** Episode that counts. */
+/** Finished episode of the evaluation. */
 interface Played
   extends Pick<EpisodeStatistics, "return" | "length" | "infoStatistics"> {
   readonly isCut: boolean;
 }
 
-/** One environment's episodes of an evaluation, of which it has a fixed quota. */
+/** One environment of an evaluation, with its fixed quota of episodes. */
 class EvaluatedEnv {
   readonly #quota: number;
   readonly #maxSteps: number;
@@ -152,7 +151,7 @@ class EvaluatedEnv {
   #losses = 0;
   #return = 0;
   #length = 0;
-  /** True where its episode was cut, and continues until it ends or the environment is reset. */
+  /** True after its episode was cut, until that ends or the environment is reset. */
   #waits = false;
 
   constructor(
@@ -182,7 +181,7 @@ class EvaluatedEnv {
     this.#length++;
   }
 
-  /** Ends the episode: as the environment recorded it, or else with its own sums. */
+  /** Ends the episode, with the environment's record or else its own sums. */
   end(
     recorded: Omit<Played, "isCut"> = {
       return: this.#return,
@@ -193,7 +192,7 @@ class EvaluatedEnv {
     this.begin();
   }
 
-  /** Cuts the episode where it continues after the most steps. */
+  /** Cuts the episode if it goes on after the step limit. */
   bound(): void {
     if (this.#length < this.#maxSteps) return;
     this.#add({ return: this.#return, length: this.#length, isCut: true });
@@ -204,7 +203,7 @@ class EvaluatedEnv {
     if (this.isPlaying) this.played.push(episode);
   }
 
-  /** It begins with its seed again, and so with its first episode. */
+  /** The environment restarts from its seed, and so with its first episode. */
   lose(): void {
     if (this.isDone) return;
     if (++this.#losses > MOST_LOSSES) {
@@ -219,7 +218,7 @@ class EvaluatedEnv {
   }
 }
 
-/** Adds a step of all environments; true while one of them plays. */
+/** Adds a step of all environments; returns true while one of them has episodes left. */
 function observe(
   envs: readonly EvaluatedEnv[],
   { rewards, terminated, truncated, episodes, lost }: VecStep,
@@ -243,29 +242,26 @@ function observe(
 }
 
 /**
- * Runs an actor for an exact number of episodes.
+ * Evaluates an actor over an exact number of episodes.
  *
- * Each of the environments has a fixed quota of episodes; what it does beyond is
- * not counted. Taking the first episodes to end, of whichever environment, would
- * favour short ones.
+ * Each environment has a fixed quota of episodes; further ones are not counted. Taking
+ * the episodes that end first would favour short ones.
  *
- * An episode that does not end within `maxSteps` is cut. Its environment's next
- * one begins when that ends after all, or when no other one plays any more: then
- * all of them are reset.
+ * An episode longer than `maxSteps` is cut. Its environment's next one begins when it
+ * ends after all, or when all other environments are done: then all are reset.
  *
- * An environment that is lost over its episodes, as its host crashed or hung,
- * plays all of them again from its seed: where actions are deterministic, the
- * result is that of an evaluation in which nothing fails.
+ * An environment that crashed or hung replays all its episodes from its seed: with
+ * deterministic actions the result is the same as without the crash.
  *
- * @param actor Chooses the actions.
- * @param env The environment; it is reset first and not closed.
- * @param options Number of episodes and of their steps, seed, abort signal.
- * @returns Returns, lengths and their summary.
- * @throws {RangeError} When `episodes` or `maxSteps` is not a whole number of at least 1,
- * or the actor is one of another number of environments.
- * @throws {TypeError} When the environment is a single one, or the actor is an agent
- * that learns from what it sees.
- * @throws {Error} When an environment is lost for the sixth time.
+ * @param actor Actor to evaluate.
+ * @param env Environment; it is reset first and not closed.
+ * @param options Number of episodes, step limit, seed, abort signal.
+ * @returns Returns, lengths and summary statistics.
+ * @throws {RangeError} If `episodes` or `maxSteps` is not a whole number of at least 1,
+ * or the actor is for another number of environments.
+ * @throws {TypeError} If the environment is a single one, or the actor is an agent that
+ * learns while acting.
+ * @throws {Error} If an environment crashed for the sixth time.
  *
  * @example
  * ```ts
@@ -326,7 +322,8 @@ export async function evaluate(
   });
   const turn = new EventLoopBreak();
   const place = { numEnvs, actionSpace, isEvaluation: true };
-  // Seeds are kept where environments are reset once more: their streams continue.
+  // Seeds stay the same if environments are reset once more: their random streams
+  // continue.
   let steps = 0,
     start: VecResetOptions | undefined = seed === undefined
       ? undefined
@@ -370,7 +367,7 @@ function check(count: number, evaluated: string): void {
   );
 }
 
-/** Returns a step after which the episodes of all environments are over. */
+/** Returns a step at which the episodes of all environments end. */
 function asEnd(step: VecStep): VecStep {
   return { ...step, truncated: new Uint8Array(step.truncated.length).fill(1) };
 }
@@ -381,7 +378,7 @@ function asEnd(step: VecStep): VecStep {
  * @param returns Return of each episode.
  * @param lengths Length of each episode.
  * @param cut Episodes among them that were cut.
- * @returns All with their summary; NaN for the summary of no episode.
+ * @returns The episodes with their summary; NaN for no episodes.
  *
  * @example
  * ```ts

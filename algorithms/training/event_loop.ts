@@ -1,6 +1,6 @@
 /**
- * Yields to the event loop now and then. Awaiting promises that are already
- * resolved does not, and signals (Ctrl-C) and timers would wait forever.
+ * Yields to the event loop now and then. Awaiting resolved promises does not, and
+ * signals (Ctrl-C) and timers would wait forever.
  *
  * @example
  * ```ts
@@ -20,12 +20,12 @@ export class EventLoopBreak {
   #last = performance.now();
   #looked = this.#last;
   #calls = 0;
-  /** Calls between two looks at the clock. */
+  /** Calls between two readings of the clock. */
   #stride = 1;
 
   /**
-   * True where a quarter of a second has passed: without a turn signals wait.
-   * Looks at the clock on every 16th call only, unless these take long.
+   * Returns true if a quarter of a second has passed since the last yield. Reads the
+   * clock only on every 16th call, unless calls are slow.
    */
   due(): boolean {
     if (++this.#calls < this.#stride) return false;
@@ -37,10 +37,9 @@ export class EventLoopBreak {
   }
 
   /**
-   * Waits for one turn of the event loop. A timer takes a millisecond of it, in
-   * which the runtime looks for what has arrived from outside; turns without one
-   * go by, twenty of them, before a signal is heard. Where calls take long, there
-   * may be no next time: then it waits for three turns, as one may be too few.
+   * Waits for one turn of the event loop, by a timer of a millisecond: the runtime then
+   * polls for signals, which may take twenty turns without a timer. If calls are slow,
+   * three turns are taken, as one may be too few.
    */
   async take(): Promise<void> {
     for (let turns = this.#stride === 1 ? 3 : 1; turns > 0; turns--) {

@@ -1,11 +1,9 @@
 /**
- * Trains reinforcement-learning algorithms: one loop for all of them, with
- * evaluation, checkpoints that resume bit for bit, early stopping, logs and a
- * progress bar. Plots are in `@bellman/training/plots`.
+ * Training loop for all algorithms, with evaluation, checkpoints that resume bit for
+ * bit, early stopping, logs and a progress bar. Plots are in `@bellman/training/plots`.
  *
- * It knows neither tensors nor environments: what it needs of an algorithm and
- * of an environment is written down in {@link Trainable} and
- * {@link VecEnv}, and anything of that shape will do.
+ * It depends neither on tensors nor on specific environments: any agent of the form of
+ * {@link Trainable} and any environment of the form of {@link VecEnv} can be used.
  *
  * @example Train, then resume from the checkpoint
  * ```ts

@@ -12,22 +12,22 @@ export interface ProgressState {
   readonly step: number;
   /** Environment steps of the whole run. */
   readonly totalTimesteps: number;
-  /** Environment steps at which this process began: 0, or those of the checkpoint it resumed. */
+  /** Environment steps at the start of this process: 0, or those of the resumed checkpoint. */
   readonly startStep: number;
-  /** Mean return of the last episodes, NaN while there is none. */
+  /** Mean return of the last episodes, NaN if there is none. */
   readonly meanReturn: number;
 }
 
 /**
- * Display of a run's progress. Called after each step, so it must return at once
- * when there is nothing to show.
+ * Progress display. Called after each step, so it must return at once if there is
+ * nothing to show.
  */
 export interface ProgressReporter {
-  /** Shows the state, if it is time to. */
+  /** Shows the progress, if it is time to. */
   update(state: ProgressState): void;
-  /** Clears the bar, so that something else can be written. */
+  /** Clears the bar, so that other text can be written. */
   clear?(): void;
-  /** Shows the last state and leaves it. */
+  /** Shows the final progress and leaves it on the screen. */
   finish(state: ProgressState): void;
 }
 
@@ -40,30 +40,29 @@ export interface ScreenSize {
 }
 
 /**
- * Display of a run, to be given to `train` as its `progress` and, for a table and
- * evaluations, among its `loggers`.
+ * Progress display of a run, for the option `progress` of `train` and, for the table
+ * and evaluations, among its `loggers`.
  */
 export interface ProgressDisplay extends ProgressReporter, Logger {
   /** Clears bar and table until they are shown again. */
   clear(): void;
   /**
-   * Writes lines that stay: above the table and the bar while these are shown.
+   * Prints lines that stay on the screen, above table and bar.
    *
-   * @param text Lines; the last one may lack its end.
-   * @param write Takes them while no bar is shown; as the bar's text by default.
+   * @param text Lines; the final line break may be missing.
+   * @param write Writes them while no bar is shown; the display's `write` by default.
    */
   print(text: string, write?: (text: string) => void): void;
 }
 
 /** Options of {@link createProgress}. */
 export interface ProgressOptions {
-  /** Writes the text, for example to standard error. */
+  /** Writes text, for example to standard error. */
   write: (text: string) => void;
-  /** True where the text goes to a terminal: a bar on one line then, otherwise plain lines. */
+  /** True for a terminal: shows a bar on one line, otherwise plain lines. */
   isTerminal: boolean;
   /**
-   * Writes the lines about evaluations where they do not go to the same terminal as
-   * the bar.
+   * Writes the lines about evaluations, if they do not go to the bar's terminal.
    *
    * @default write
    */
@@ -75,48 +74,54 @@ export interface ProgressOptions {
    */
   color?: boolean;
   /**
-   * Describes the speed in more detail than the total rate, such as by worker.
+   * Describes the speed in more detail than the total rate, such as for each worker.
    *
    * @default none
    */
   speed?: () => string;
   /**
-   * Size of the terminal; called before each update, as it may change.
+   * Size of the terminal; called before each update.
    *
    * @default () => ({ columns: 80, rows: 24 })
    */
   size?: () => ScreenSize;
   /**
-   * Milliseconds since any fixed moment.
+   * Clock in milliseconds.
    *
    * @default () => performance.now()
    */
   now?: () => number;
 }
 
-/** Milliseconds between two updates of the bar, until the first plain line, and between two. */
+/**
+ * Milliseconds between updates of the bar, until the first plain line, and between
+ * plain lines.
+ */
 const barInterval = 100;
 const firstLineAfter = 1_000;
 const lineInterval = 10_000;
 /** Milliseconds between two tables. */
 const tableInterval = 2_000;
-/** Evaluations in a row that a terminal shows, and milliseconds until there may be one more. */
+/**
+ * Number of evaluations in a row that a terminal shows, and milliseconds before it
+ * shows one more.
+ */
 const evaluationLines = 4;
 const evaluationInterval = 12_000;
-/** Milliseconds over which the rate is measured, at least. */
+/** Minimum milliseconds over which the rate is measured. */
 const rateWindow = 10_000;
 
 /**
- * Shows a run: steps, percentage, steps per second, time left, mean return. In a
- * terminal it is a bar on the last line; elsewhere a plain line after a second and
- * then every ten.
+ * Makes a progress display: steps, percentage, steps per second, time left, mean
+ * return. In a terminal it is a bar on the last line, elsewhere a plain line after a
+ * second and then every ten.
  *
- * As a logger it also shows a line for each evaluation and, in a terminal, a table
- * of the latest statistics right above the bar, at most every two seconds. Where
- * evaluations come too fast to be read, a terminal shows some of them.
+ * As a logger it also shows a line for each evaluation and, in a terminal, a table of
+ * the latest statistics above the bar, at most every two seconds. A terminal skips
+ * evaluations that come too fast to read.
  *
- * @param options Output, and its colours and size.
- * @returns A reporter for {@link TrainOptions.progress}, and a logger.
+ * @param options Output, colours and size.
+ * @returns A progress display and logger.
  *
  * @example
  * ```ts
@@ -144,21 +149,21 @@ export function createProgress(options: ProgressOptions): ProgressDisplay {
   return new Display(options);
 }
 
-/** Bar and table, which are the last lines of a terminal. */
+/** Bar and table on the last lines of a terminal. */
 class Display implements ProgressDisplay {
   readonly #options: ProgressOptions;
   readonly #isColored: boolean;
   readonly #now: () => number;
   readonly #samples: Sample[] = [];
-  /** The latest row of an update, and that in the table. */
+  /** Latest row of an update, and the row in the table. */
   #newest: LogRow | undefined;
   #table: LogRow | undefined;
   #tableAt = -Infinity;
-  /** State that the bar shows. */
+  /** Progress that the bar shows. */
   #state: ProgressState | undefined;
-  /** Widths of the lines on the screen, of which the bar is the last. */
+  /** Widths of the lines on the screen; the bar is the last. */
   #shown: readonly number[] = [];
-  /** Evaluations that may still be shown, and when there was last one more. */
+  /** Number of evaluations that may still be shown, and the time when it last grew. */
   #allowed = evaluationLines;
   #allowedAt: number;
 
@@ -180,7 +185,7 @@ class Display implements ProgressDisplay {
       if (time - last.time < (isTerminal ? barInterval : lineAfter)) return;
     }
     this.#sample(time, state.step);
-    // A line shows the rate, which takes two samples; a bar is there at once.
+    // A plain line shows the rate, which needs two samples; the bar appears at once.
     if (isTerminal || last !== undefined) this.#show(state);
   }
 
@@ -222,13 +227,13 @@ class Display implements ProgressDisplay {
     this.#shown = [];
   }
 
-  /** Does nothing: the output is its owner's. */
+  /** Does nothing: the caller owns the output. */
   close(): void {}
 
   #sample(time: number, step: number): void {
     const samples = this.#samples;
     samples.push({ time, step });
-    // Two are needed, and those older than the window blur the rate.
+    // At least two samples are needed; those older than the window blur the rate.
     while (samples.length > 2 && time - samples[1].time >= rateWindow) {
       samples.shift();
     }
@@ -251,10 +256,10 @@ class Display implements ProgressDisplay {
     else this.#options.write(`${this.#line(Infinity).text}\n`);
   }
 
-  /** Draws table and bar over those that are shown, below lines that stay. */
+  /** Redraws table and bar, below lines that stay. */
   #draw(lasting: readonly string[] = []): void {
     const { columns, rows } = this.#size();
-    // The last column is left free: some terminals wrap there.
+    // The last column stays free: some terminals wrap there.
     const room = { columns: columns - 1, rows: rows - 2 };
     const table = this.#table === undefined
       ? []
@@ -267,7 +272,8 @@ class Display implements ProgressDisplay {
       lasting.reduce((sum, it) => sum + linesOf(it.length, columns), 0) +
       table.length + 1 - this.#height();
     const up = down + this.#height() - 1;
-    // The new bar comes first where it is below the old one: there is always one to see.
+    // The new bar is drawn first if it is below the old one, so that one is always
+    // visible.
     const text = down < 0 || up >= rows
       ? `${this.#home()}${above}${bar.text}\x1b[K\x1b[J`
       : "\n".repeat(down) + `\r${bar.text}\x1b[K` +
@@ -276,14 +282,14 @@ class Display implements ProgressDisplay {
     this.#options.write(text);
   }
 
-  /** Counts the lines of what is shown, of which a terminal that has become narrower has wrapped some. */
+  /** Counts the lines on the screen; a terminal that became narrower has wrapped some. */
   #height(): number {
     const { columns } = this.#size();
     const lines = this.#shown.map((width) => linesOf(width, columns));
     return Math.max(1, lines.reduce((sum, it) => sum + it, 0));
   }
 
-  /** Moves to the start of what is shown. */
+  /** Moves the cursor to the start of table and bar. */
   #home(): string {
     const up = this.#height() - 1;
     return up > 0 ? `\r\x1b[${up}A` : "\r";
@@ -293,7 +299,7 @@ class Display implements ProgressDisplay {
     return this.#options.size?.() ?? { columns: 80, rows: 24 };
   }
 
-  /** Writes percentage, bar and details into so many columns. */
+  /** Formats percentage, bar and details for a number of columns. */
   #line(columns: number): { text: string; width: number } {
     const state = this.#state!;
     const fraction = Math.min(1, state.step / state.totalTimesteps);
@@ -305,7 +311,7 @@ class Display implements ProgressDisplay {
     const text = () => Object.values(details).filter((it) => it !== "");
     const plain = () => [percent, ...text()].join("  ");
     if (columns === Infinity) return { text: plain(), width: 0 };
-    // What is least needed goes where there is little room.
+    // The least important details are dropped first.
     for (const key of ["speed", "rate", "steps", "left"] as const) {
       if (columns - plain().length - 2 >= leastBar) break;
       details[key] = "";
@@ -326,20 +332,20 @@ class Display implements ProgressDisplay {
 /** Columns of the narrowest bar. */
 const leastBar = 8;
 
-/** Counts the lines that some characters take. */
+/** Counts the lines that a text of this width takes. */
 function linesOf(width: number, columns: number): number {
   return Math.max(1, Math.ceil(width / Math.max(1, columns)));
 }
 
-/** Describes an evaluation in a line. */
+/** Describes an evaluation in one line. */
 function evaluationLine({ step, statistics }: LogRow): string {
-  const of = (name: string) => formatNumber(statistics[`eval/${name}`]);
+  const stat = (name: string) => formatNumber(statistics[`eval/${name}`]);
   const cut = statistics["eval/episodes_cut"] > 0
-    ? `, ${of("episodes_cut")} episodes cut`
+    ? `, ${stat("episodes_cut")} episodes cut`
     : "";
-  return `Evaluation at step ${count(step)}: return ${of("return_mean")} ± ${
-    of("return_std")
-  }, from ${of("return_min")} to ${of("return_max")}${cut}\n`;
+  return `Evaluation at step ${count(step)}: return ${stat("return_mean")} ± ${
+    stat("return_std")
+  }, from ${stat("return_min")} to ${stat("return_max")}${cut}\n`;
 }
 
 interface Sample {
@@ -347,7 +353,7 @@ interface Sample {
   readonly step: number;
 }
 
-/** Steps per second between the first sample and the last. */
+/** Computes the steps per second between the first and last sample. */
 function rateOf(samples: readonly Sample[]): number {
   const first = samples[0], last = samples.at(-1)!;
   return (last.step - first.step) / (last.time - first.time) * 1000;
@@ -391,7 +397,7 @@ function count(value: number): string {
 }
 
 /**
- * Writes a duration in hours, minutes and seconds, rounded up.
+ * Formats a duration in hours, minutes and seconds, rounded up.
  *
  * @param seconds The duration.
  * @returns Text such as `1:02:03` or `2:03`.

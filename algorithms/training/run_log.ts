@@ -8,19 +8,19 @@ import { groupedName } from "./logs/statistics.ts";
 import { nextMultiple, stepsOfPart, uniqueNames } from "./training_state.ts";
 import type { TrainOptions } from "./train_options.ts";
 
-/** Rows of a run by default. */
+/** Default number of rows of a run. */
 const ROWS = 100;
 
-/** Values that a callback has recorded since the last row. */
+/** Values that callbacks recorded since the last row. */
 interface Recorded {
   sum: number;
   count: number;
 }
 
-/** Logs of a run: a row at each interval of steps, one at the end. */
+/** Logs of a run: a row at each interval of steps, and one at the end. */
 export class RunLog {
   readonly #loggers: readonly Logger[];
-  /** Loggers that write something that stays, with their names. */
+  /** Loggers with state to save, by name. */
   readonly #lasting: readonly [string, Logger][];
   readonly #interval: number;
   /** Step of the last row of an update; -1 before the first. */
@@ -29,7 +29,7 @@ export class RunLog {
   #updatedAt = -1;
   /** Statistics of the last update. */
   #statistics: Statistics = {};
-  /** Numbers of the `info` of the last episodes. */
+  /** Numbers of `info` of the last episodes. */
   #infos: Statistics[] = [];
   readonly #window: number;
   #recorded: Record<string, Recorded> = {};
@@ -61,7 +61,7 @@ export class RunLog {
     if (this.#infos.length > this.#window) this.#infos.shift();
   }
 
-  /** Keeps a number for the next row, which has the mean of those of a name. */
+  /** Records a number for the next row, which contains the mean of each name. */
   record(name: string, value: number): void {
     if (typeof value !== "number" || !Number.isFinite(value)) {
       throw new TypeError(
@@ -72,13 +72,13 @@ export class RunLog {
     this.#recorded[name] = { sum: sum + value, count: count + 1 };
   }
 
-  /** Keeps an update for the next rows. */
+  /** Keeps an update for the next row. */
   update({ step }: TrainContext, statistics: Statistics): void {
     this.#updatedAt = step;
     this.#statistics = statistics;
   }
 
-  /** Logs the update of a step, if there was one, where an interval has passed. */
+  /** Logs the update of this step, if there was one and an interval has passed. */
   writeDue(context: TrainContext): void {
     const isDue = this.#loggedAt < 0 ||
       nextMultiple(this.#loggedAt, this.#interval) <= context.step;
@@ -89,7 +89,7 @@ export class RunLog {
     this.#write(context, evaluationRow(context, result));
   }
 
-  /** Logs the last row of a run: of its last step, or of what was recorded after that row. */
+  /** Logs the final row of a run, if there is something new since the last row. */
   end(context: TrainContext): void {
     const isMore = Object.keys(this.#recorded).length > 0;
     if (this.#loggedAt !== context.step || isMore) this.#row(context);
@@ -105,8 +105,11 @@ export class RunLog {
     const row = isFirst
       ? updateRow(context, this.#statistics)
       : timeRow(context);
-    const own = [...isFirst ? this.#infoMeans() : [], ...this.#recordedMeans()];
-    for (const [name, value] of own) {
+    const means = [
+      ...isFirst ? this.#infoMeans() : [],
+      ...this.#recordedMeans(),
+    ];
+    for (const [name, value] of means) {
       const grouped = groupedName(name);
       if (Object.hasOwn(row, grouped)) {
         throw new TypeError(
@@ -143,7 +146,7 @@ export class RunLog {
     for (const logger of this.#loggers) logger.write({ step, statistics });
   }
 
-  /** Flushes all logs to the disk; returns their state. */
+  /** Flushes all logs to disk; returns their saved states. */
   flush(): StateTree {
     for (const logger of this.#loggers) logger.flush?.();
     return Object.fromEntries(
@@ -151,7 +154,7 @@ export class RunLog {
     );
   }
 
-  /** Drops what was logged after a step. Returns a line for each damaged log. */
+  /** Removes rows after a step. Returns a warning for each damaged log. */
   truncate(step: number, saved: StateTree = {}): string[] {
     const logs = saved as { [key: string]: StateTree };
     return this.#lasting.flatMap(([name, logger]) =>
@@ -180,7 +183,7 @@ export class RunLog {
   }
 }
 
-/** State of a {@link RunLog}. */
+/** Saved state of a {@link RunLog}. */
 interface RunLogState {
   loggedAt: number;
   updatedAt: number;
@@ -189,7 +192,7 @@ interface RunLogState {
   recorded: Record<string, Recorded>;
 }
 
-/** Makes the row that loggers get after an update. */
+/** Makes the log row of an update. */
 function updateRow(
   context: TrainContext,
   update: Statistics,
@@ -219,7 +222,7 @@ function timeRow(
   };
 }
 
-/** Makes the row that loggers get after an evaluation. */
+/** Makes the log row of an evaluation. */
 function evaluationRow(
   context: TrainContext,
   result: EvaluationResult,

@@ -44,34 +44,30 @@ import {
 import type { TrainOptions } from "./train_options.ts";
 
 /**
- * Trains an algorithm: one loop for all of them. Each round takes one step in
- * all environments, gives it to the algorithm, and calls its
- * update; then it logs, evaluates, saves and stops, where it is time to.
+ * Trains an agent. Each round steps all environments, passes the step to the agent and
+ * calls its `update`; then it logs, evaluates, saves and stops when due.
  *
- * Rows go to the loggers at the first update, at the first one after each
- * `logInterval` steps and at the end, after callbacks were called, with the names
- * of {@link STATISTICS}: `time/steps` and the like,
- * `rollout/return_mean` and `rollout/length_mean` (means over the last
- * `episodeWindow` episodes), what the update returned under `train/`. Those of
- * an evaluation are under `eval/`.
+ * Log rows are written at the first update, at the first one after each `logInterval`
+ * steps and at the end, after callbacks, with the names of {@link STATISTICS}:
+ * `time/steps` and the like, `rollout/return_mean` and `rollout/length_mean` (means
+ * over the last `episodeWindow` episodes), the update's statistics under `train/`, and
+ * those of evaluations under `eval/`.
  *
- * With `resumeFrom`, the run resumes bit for bit as if it had not been
- * interrupted, as long as algorithm, environment, callbacks and options are
- * the same; loggers and checkpoint store drop what is later than the
- * checkpoint.
+ * With `resumeFrom` the run continues bit for bit as if it had not been interrupted, if
+ * agent, environment, callbacks and options are the same; loggers and checkpoint store
+ * remove everything after the checkpoint.
  *
- * Without it, the environment is reset, which the algorithm is told
- * (`endEpisodes`), at the end too: one algorithm may be trained several times. Its
- * episodes then go on in no other call.
+ * Without it the environment is reset, and the agent's `endEpisodes` called, also at
+ * the end: an agent may be trained several times. Its episodes do not continue in
+ * another call.
  *
- * @param algorithm Agent to train. It is not closed.
- * @param env Environment to train in; none where the algorithm steps its own. It is
- * not closed.
+ * @param algorithm Agent to train; not closed.
+ * @param env Training environment, none if the agent steps its own; not closed.
  * @param options Length, evaluations, checkpoints, logs.
- * @returns Facts about the end of the run.
- * @throws {TrainingDivergedError} When a loss or parameter is no longer finite.
- * @throws {RangeError} When a number among the options cannot be used.
- * @throws {TypeError} When evaluations would reset the environment of training.
+ * @returns Final numbers of the run, and the reason for its end.
+ * @throws {TrainingDivergedError} If a loss or parameter is no longer finite.
+ * @throws {RangeError} If a number among the options is out of its range.
+ * @throws {TypeError} If evaluations would reset the training environment.
  *
  * @example
  * ```ts
@@ -120,19 +116,19 @@ export async function train(
   try {
     return await new TrainingLoop(algorithm, env, options).run();
   } finally {
-    // After an error the bar would stand before its message.
+    // After an error the bar would stay before its message.
     progress?.clear?.();
     for (const logger of loggers) logger.close();
   }
 }
 
-/** Numbered checkpoints that are kept by default. */
+/** Default number of numbered checkpoints to keep. */
 const KEEP_LAST = 3;
 
-/** Evaluations of a run by default. */
+/** Default number of evaluations of a run. */
 const EVALUATIONS = 20;
 
-/** One call of `train`: its counters, and what it does at each of them. */
+/** One call of `train`: its counters, and the work of each step. */
 class TrainingLoop implements TrainContext, ProgressState {
   readonly algorithm: Trainable | SteppingAlgorithm;
   readonly env: VecEnv | undefined;
@@ -145,7 +141,7 @@ class TrainingLoop implements TrainContext, ProgressState {
   #options: TrainOptions;
   /** Steps of the first two updates of this call. */
   readonly #firstUpdates: number[] = [];
-  /** Lines on episodes that were told. */
+  /** Warnings about episodes that were already given. */
   #notices = new Set<string>();
   #onWarning: (line: string) => void;
   #log: RunLog;
@@ -157,17 +153,17 @@ class TrainingLoop implements TrainContext, ProgressState {
   #startedAt = 0;
   #secondsBefore = 0;
   #nextEvaluation: number;
-  /** The step of the last evaluation. */
+  /** Step of the last evaluation. */
   #evaluatedAt = -1;
   #nextCheckpoint: number;
   #savedAt = -1;
-  /** True where the last checkpoint says that the run has ended. */
+  /** True if the last checkpoint is that of a finished run. */
   #savedEnd = false;
   #lastCheckpoint: string | undefined;
   #lastEvaluation: EvaluationResult | undefined;
   #bestEvaluation: EvaluationResult | undefined;
   #bestStep: number | undefined;
-  /** Rows that checkpoints have outside of their files. */
+  /** Rows of checkpoints outside their files, as of a replay buffer. */
   readonly #rows: CheckpointRows | undefined;
 
   constructor(
@@ -181,7 +177,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     this.env = env;
     this.totalTimesteps = options.totalTimesteps;
     this.#options = options;
-    // deno-lint-ignore no-console -- by default warnings go there
+    // deno-lint-ignore no-console -- default target of warnings
     this.#onWarning = options.onWarning ?? ((line) => console.warn(line));
     this.#log = new RunLog(options);
     this.#callbacks = new CallbackList(options.callbacks ?? []);
@@ -195,7 +191,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     if (rows && store) this.#rows = new CheckpointRows(rows, store);
   }
 
-  /** Steps between evaluations. */
+  /** Steps between two evaluations. */
   get #evaluateEvery(): number {
     const { evaluation } = this.#options;
     if (evaluation === undefined) return Infinity;
@@ -236,7 +232,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     return result;
   }
 
-  /** Begins or resumes, steps until the end, and returns the reason for it. */
+  /** Starts or resumes the run, steps until its end, and returns the reason. */
   async #train(): Promise<string> {
     const { resumeFrom, seed, progress } = this.#options;
     const start = seed === undefined ? {} : { seed };
@@ -252,7 +248,7 @@ class TrainingLoop implements TrainContext, ProgressState {
       this.#startedAt = this.#now();
       await this.#callbacks.notify("onStart", this);
       this.#log.begin(this.#options);
-      // A run that dies before its first checkpoint can then be resumed as well.
+      // Makes a run resumable that dies before its first checkpoint.
       await this.#checkpoint();
     }
     progress?.update(this);
@@ -265,7 +261,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     return stopReason;
   }
 
-  /** Warns of a run that learned for less than a hundredth of its steps, or never. */
+  /** Warns if a run learned for less than a hundredth of its steps, or never. */
   #warnOfFewUpdates(): void {
     const { step, startStep, updates } = this;
     const [first = step, second] = this.#firstUpdates;
@@ -304,7 +300,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     }
   }
 
-  /** True where nothing is left to do: neither a step nor the evaluation of the last policy. */
+  /** Returns true if nothing is left to do: neither steps nor the final evaluation. */
   #hasEnded(): boolean {
     return this.#endReason() !== undefined && !this.#evaluationIsDue();
   }
@@ -314,14 +310,14 @@ class TrainingLoop implements TrainContext, ProgressState {
       (this.step >= this.totalTimesteps ? "completed" : undefined);
   }
 
-  /** True at each interval, and at the end, as the last policy may be the best one. */
+  /** Returns true at each interval, and at the end, as the last policy may be the best. */
   #evaluationIsDue(): boolean {
     if (this.#nextEvaluation === Infinity) return false;
     return this.step >= this.#nextEvaluation ||
       (this.#endReason() !== undefined && this.#evaluatedAt !== this.step);
   }
 
-  /** Takes one step in all environments, and the update that it may bring. */
+  /** Steps all environments, and updates the agent when due. */
   async #interact(): Promise<void> {
     const { algorithm } = this;
     let step = NO_ROWS, episodes: readonly EpisodeStatistics[];
@@ -392,7 +388,7 @@ class TrainingLoop implements TrainContext, ProgressState {
       const bounds = { episodes, maxSteps };
       result = await evaluate(actor, env, { ...bounds, seed, signal });
     } catch (error) {
-      // Interrupted: it stays pending, and a resumed run does it.
+      // Interrupted: the evaluation stays pending, and a resumed run does it.
       if (signal?.aborted) return;
       throw error;
     } finally {
@@ -400,7 +396,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     }
     this.#nextEvaluation = nextMultiple(this.step, this.#evaluateEvery);
     this.#evaluatedAt = this.step;
-    // A checkpoint of this step, written before, does not know of it.
+    // The checkpoint of this step, written before, does not include it.
     this.#savedAt = -1;
     this.#lastEvaluation = result;
     this.#log.evaluation(this, result);
@@ -415,7 +411,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     if (this.#endReason() !== undefined) this.#log.end(this);
     if (!improved) return;
     await this.#checkpoint(true);
-    // A second copy, should the best one be damaged.
+    // A second copy, in case the best checkpoint gets damaged.
     if (this.#nextCheckpoint !== Infinity) await this.#checkpoint();
   }
 
@@ -427,7 +423,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     const state = this.#save();
     const diverged = divergedArray(state);
     if (diverged) throw this.#divergence(diverged);
-    // What was logged up to here must be on the disk before the checkpoint is.
+    // Logs must be on disk before the checkpoint.
     const notes = { ...checkpoints.notes, logs: this.#log.flush() };
     const info = store.save(this.step, state, { best, keepLast, notes });
     this.#rows?.note({ path: info.path, state });
@@ -465,7 +461,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     };
   }
 
-  /** Nothing on the disk changes before everything has been restored. */
+  /** No file changes before everything is restored. */
   async #resume(state: StateTree): Promise<void> {
     this.#restore(checkResumable(state));
     this.#startedAt = this.#now();
@@ -475,7 +471,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     if (checkpoints !== undefined) {
       const { store, keepLast = KEEP_LAST } = checkpoints;
       const rows = this.#rows?.has(state) ? this.#rows : undefined;
-      // First, as the copy of a damaged best one counts among the old.
+      // Mended first, as the copy of a damaged best checkpoint is one of the old ones.
       mendBest(store, {
         step: this.step,
         bestStep: this.#bestStep,
@@ -483,11 +479,11 @@ class TrainingLoop implements TrainContext, ProgressState {
         onSound: rows && rows.note.bind(rows),
       });
       store.truncate(this.step, { keepLast });
-      const own = store.list().checkpoints
+      const checkpoint = store.list().checkpoints
         .find(({ step }) => step === this.step);
-      // Resumed from the best one, as no other could be read.
-      if (own === undefined) this.#savedAt = -1;
-      else rows?.note({ path: own.path, state });
+      // Resumed from the best checkpoint, as no other could be read.
+      if (checkpoint === undefined) this.#savedAt = -1;
+      else rows?.note({ path: checkpoint.path, state });
       rows?.noteOthers(this.step);
       rows?.keep();
     }

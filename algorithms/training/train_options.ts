@@ -5,31 +5,29 @@ import type { Hyperparameters, Logger } from "./logs/logger.ts";
 import type { ProgressReporter } from "./progress.ts";
 
 /**
- * Evaluation during training: at every interval, and at the end
- * whatever its step, so that the last policy is a candidate for the best. A
- * run that is interrupted is not evaluated; its resume is.
+ * Evaluation during training: at every interval and at the end, so that the last policy
+ * is a candidate for the best. An interrupted run has no final evaluation until it is
+ * resumed.
  */
 export interface EvaluationOptions {
-  /** Environment for evaluations; it is reset with `seed` at each evaluation. */
+  /** Evaluation environment; reset with `seed` at each evaluation. */
   env: VecEnv;
   /**
-   * Environment steps between evaluations; `Infinity` evaluates nothing, at the end
-   * neither.
+   * Environment steps between evaluations; `Infinity` turns all of them off.
    *
-   * @default a twentieth of totalTimesteps; 50,000 where that is infinite
+   * @default a twentieth of totalTimesteps; 50,000 if that is infinite
    */
   everyTimesteps?: number;
   /**
-   * Episodes of an evaluation.
+   * Number of episodes of an evaluation.
    *
    * @default 10
    */
   episodes?: number;
   /**
-   * Steps after which an episode that has not ended is cut; evaluations count such
-   * episodes.
+   * Step limit: longer episodes are cut, and counted in the result.
    *
-   * @default the environment's own limit, or 10,000 where it has none
+   * @default the environment's limit, or 10,000 if it has none
    */
   maxSteps?: number;
   /**
@@ -39,8 +37,7 @@ export interface EvaluationOptions {
    */
   deterministic?: boolean;
   /**
-   * Seed of each evaluation: all of them start from the same states, so they
-   * can be compared.
+   * Seed of each evaluation: all start from the same states, so they are comparable.
    *
    * @default evaluationSeeds(seed of training).during, which is 10000
    */
@@ -49,25 +46,24 @@ export interface EvaluationOptions {
 
 /** Checkpoints during training. */
 export interface CheckpointOptions {
-  /** Store of the checkpoints. */
+  /** Checkpoint store. */
   store: CheckpointStore;
   /**
-   * Environment steps between checkpoints. One is always written before the first
-   * step, and one at the end.
+   * Environment steps between checkpoints. One is always written before the first step,
+   * and one at the end.
    *
    * @default Infinity
    */
   everyTimesteps?: number;
   /**
-   * Checkpoints to keep. The best one is kept in addition, in two copies unless
+   * Number of checkpoints to keep. The best one is kept too, in two copies unless
    * `everyTimesteps` is `Infinity`: as `best` and under its step.
    *
    * @default 3
    */
   keepLast?: number;
   /**
-   * Plain values to keep in each checkpoint with the state; `logs` is a name of
-   * training's own.
+   * Plain values saved in each checkpoint; the name `logs` is reserved.
    *
    * @default {}
    */
@@ -76,10 +72,10 @@ export interface CheckpointOptions {
 
 /** Options of {@link train}. */
 export interface TrainOptions {
-  /** Environment steps, of all environments, at which to end: the run stops at the first count that reaches it. */
+  /** Environment steps, over all environments, after which training ends. */
   totalTimesteps: number;
   /**
-   * Seed of the environment's first reset. Not used on a resume.
+   * Seed of the environment's first reset. Ignored on a resume.
    *
    * @default the environment's own
    */
@@ -87,18 +83,18 @@ export interface TrainOptions {
   /**
    * Environment steps between log rows. The first update and the end are always logged.
    *
-   * @default a hundredth of totalTimesteps; 10,000 where that is infinite
+   * @default a hundredth of totalTimesteps; 10,000 if that is infinite
    */
   logInterval?: number;
   /**
-   * Episodes in the window over which `rollout/return_mean` and
-   * `rollout/length_mean` are means.
+   * Number of last episodes that `rollout/return_mean` and `rollout/length_mean`
+   * average.
    *
    * @default 100
    */
   episodeWindow?: number;
   /**
-   * Logs of the statistics. Closed when training ends.
+   * Loggers of the statistics. Closed when training ends.
    *
    * @default []
    */
@@ -115,31 +111,29 @@ export interface TrainOptions {
    * @default []
    */
   callbacks?: readonly Callback[];
-  /** Evaluation during training; none when left out. */
+  /** Evaluation during training; none by default. */
   evaluation?: EvaluationOptions;
-  /** Checkpoints during training; none when left out. */
+  /** Checkpoints during training; none by default. */
   checkpoints?: CheckpointOptions;
   /**
-   * The state of a checkpoint to continue from, as {@link CheckpointStore.load}
-   * gives it. Nothing on the disk changes before all of it is restored and
-   * `onStart` was called: where that fails, make a new algorithm and environment
-   * and try the next one of {@link CheckpointStore.newest}.
+   * State of a checkpoint to resume from, by {@link CheckpointStore.load}. No file
+   * changes before all of it is restored and `onStart` was called: if that fails, make
+   * a new agent and environment and try the next one of {@link CheckpointStore.newest}.
    */
   resumeFrom?: StateTree;
   /**
-   * Takes a line about each damaged file when a run is resumed, about what episodes
-   * lack (entries of `info` that are to be recorded), and one where a run ends that
-   * has made next to no updates.
+   * Receives warnings: about damaged files on a resume, recorded entries of `info` that
+   * episodes lack, and a run with almost no updates.
    *
    * @default console.warn
    */
   onWarning?: (line: string) => void;
-  /** Ends the run when aborted, with a checkpoint and `stopReason: "interrupted"`. */
+  /** Ends the run on abort, with a checkpoint and `stopReason: "interrupted"`. */
   signal?: AbortSignal;
-  /** Display of the run's progress. */
+  /** Progress display. */
   progress?: ProgressReporter;
   /**
-   * Milliseconds since any fixed moment.
+   * Clock in milliseconds.
    *
    * @default () => performance.now()
    */

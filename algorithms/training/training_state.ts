@@ -15,7 +15,7 @@ import type {
   TrainOptions,
 } from "./train_options.ts";
 
-/** Options of training. */
+/** Names of training options. */
 const OPTIONS: readonly (keyof TrainOptions)[] = [
   ...["totalTimesteps", "seed", "logInterval", "episodeWindow"] as const,
   ...["loggers", "hyperparameters", "callbacks", "evaluation"] as const,
@@ -23,21 +23,20 @@ const OPTIONS: readonly (keyof TrainOptions)[] = [
   ...["progress", "now"] as const,
 ];
 
-/** Options of its evaluations. */
+/** Names of evaluation options. */
 const OF_EVALUATION: readonly (keyof EvaluationOptions)[] = [
   ...["env", "everyTimesteps", "episodes", "maxSteps"] as const,
   ...["deterministic", "seed"] as const,
 ];
 
-/** Options of its checkpoints. */
+/** Names of checkpoint options. */
 const OF_CHECKPOINTS: readonly (keyof CheckpointOptions)[] = [
   ...["store", "everyTimesteps", "keepLast", "notes"] as const,
 ];
 
 /**
- * Throws a one-line RangeError on numbers that make no sense, and a TypeError on options
- * that there are not and where evaluations share an environment, or what is inside of
- * it, with training.
+ * Throws a RangeError for numbers out of range, and a TypeError for unknown options and
+ * for evaluations that share an environment, or a wrapped one, with training.
  */
 export function checkOptions(
   options: TrainOptions | undefined,
@@ -88,7 +87,7 @@ export interface ResumableState {
   env: StateTree;
 }
 
-/** Throws a one-line TypeError on a state that no training run has made. */
+/** Throws a TypeError if a state is not that of a training run. */
 export function checkResumable(state: StateTree): ResumableState {
   const parts = ["loop", "callbacks", "algorithm", "env"];
   const missing = isStateRecord(state)
@@ -119,7 +118,7 @@ export function checkResumable(state: StateTree): ResumableState {
   return state as unknown as ResumableState;
 }
 
-/** Tests of further values of a loop's state, which may be missing. */
+/** Checks of optional values of the loop's state. */
 const OTHERS: Readonly<Record<string, (value: StateTree) => boolean>> = {
   stopReason: (it) => typeof it === "string",
   hasEnded: (it) => typeof it === "boolean",
@@ -133,15 +132,15 @@ const OTHERS: Readonly<Record<string, (value: StateTree) => boolean>> = {
   tracker: isEvaluation,
 };
 
-/** True for returns and lengths of episodes. */
+/** Returns true for a saved evaluation. */
 function isEvaluation(value: StateTree): boolean {
   return isStateRecord(value) &&
     [value.returns, value.lengths].every((it) => isTypedArray(it));
 }
 
 /**
- * Throws a one-line TypeError unless an algorithm took over a state whole: an
- * array that is too short, for one, is copied without an error.
+ * Throws a TypeError unless an agent restored a state completely: it may copy an array
+ * that is too short, for example, without an error.
  */
 export function checkRestored(
   saved: StateTree,
@@ -171,13 +170,13 @@ export function checkRestored(
 }
 
 /**
- * Rows that the states of checkpoints have outside of their files, such as those of
- * a replay buffer: they stay as long as their checkpoint does.
+ * Rows of checkpoints outside their files, such as those of a replay buffer: kept as
+ * long as their checkpoint.
  */
 export class CheckpointRows {
   readonly #rows: SavedRows;
   readonly #store: CheckpointStore;
-  /** Rows by the path of the checkpoint. */
+  /** Rows by path of the checkpoint. */
   readonly #ofPaths = new Map<string, StateTree>();
 
   constructor(rows: SavedRows, store: CheckpointStore) {
@@ -185,7 +184,7 @@ export class CheckpointRows {
     this.#store = store;
   }
 
-  /** True where the state has rows outside its file. */
+  /** Returns true if the state has rows outside its file. */
   has(state: StateTree): boolean {
     return this.#rowsOf(state) !== undefined;
   }
@@ -197,19 +196,19 @@ export class CheckpointRows {
     else this.#ofPaths.set(path, rows);
   }
 
-  /** Remembers the rows of all numbered checkpoints that can be read but one. */
+  /** Remembers the rows of all readable numbered checkpoints but one. */
   noteOthers(step: number): void {
     for (const info of this.#store.list().checkpoints) {
       if (info.step === step) continue;
       try {
         this.note(this.#store.load(info.step));
       } catch {
-        // Nothing will resume from it.
+        // No run will resume from it.
       }
     }
   }
 
-  /** Keeps the rows of the checkpoints that there are, and releases all others. */
+  /** Keeps the rows of existing checkpoints, and releases all others. */
   keep(): void {
     if (this.#ofPaths.size === 0) return;
     const { checkpoints, best } = this.#store.list();
@@ -225,23 +224,23 @@ export class CheckpointRows {
   }
 }
 
-/** Makes a best checkpoint that cannot be read again from the numbered one of its step. */
+/** Restores a damaged best checkpoint from the numbered one of its step. */
 export function mendBest(
   store: CheckpointStore,
   { step, bestStep, onWarning, onSound }: {
-    /** Step that is resumed from. */
+    /** Step of the resumed checkpoint. */
     step: number;
-    /** Step of the best evaluation until then, if there was one. */
+    /** Step of the best evaluation so far, if any. */
     bestStep: number | undefined;
     onWarning: (line: string) => void;
-    /** Takes the best one, which may be of a later step. */
+    /** Receives the best checkpoint if it is readable; it may be of a later step. */
     onSound?: (checkpoint: Pick<Checkpoint, "path" | "state">) => void;
   },
 ): void {
-  const own = store.notes(step);
+  const notes = store.notes(step);
   const load = (which: number | "best") => {
     const checkpoint = store.load(which);
-    if (isSameRun(checkpoint.notes, own)) return checkpoint;
+    if (isSameRun(checkpoint.notes, notes)) return checkpoint;
     throw new SyntaxError(
       "Cannot use the best checkpoint: it is of another run",
     );
@@ -263,16 +262,16 @@ export function mendBest(
   }
 }
 
-/** Length of a run, which grows where it is prolonged. */
+/** Length of a run, which grows if the run is prolonged. */
 const LENGTH = /totalTimesteps\W+\d+/g;
 
-/** Notes tell one run from another, but for its length and what its logs hold at a step. */
+/** Compares the notes of two runs, except their length and the logs' positions. */
 function isSameRun(a: CheckpointNotes, b: CheckpointNotes): boolean {
-  const [one, other] = [a, b].map((notes) => (key: string) =>
+  const [textOfA, textOfB] = [a, b].map((notes) => (key: string) =>
     JSON.stringify(notes[key]).replaceAll(LENGTH, "")
   );
   return Object.keys(a).every((key) =>
-    key === "logs" || b[key] === undefined || one(key) === other(key)
+    key === "logs" || b[key] === undefined || textOfA(key) === textOfB(key)
   );
 }
 
@@ -299,12 +298,12 @@ export function loadEvaluation(state: StateTree): EvaluationResult | undefined {
   };
 }
 
-/** Finds the first multiple of an interval after a step. */
+/** Returns the first multiple of an interval after a step. */
 export function nextMultiple(step: number, interval: number): number {
   return (Math.floor(step / interval) + 1) * interval;
 }
 
-/** Steps of a run without an end, as far as its intervals go. */
+/** Assumed length of an endless run, for its intervals. */
 const ENDLESS = 1_000_000;
 
 /** Divides the steps of a run into a number of parts. */
@@ -315,20 +314,20 @@ export function stepsOfPart(totalTimesteps: number, parts: number): number {
 
 /** Progress of a run at a checkpoint. */
 export interface RunStatus {
-  /** True where nothing is left to train or to evaluate: resuming gives the same result. */
+  /** True if nothing is left to train or evaluate: resuming returns the same result. */
   readonly hasEnded: boolean;
-  /** The reason that a callback gave to stop, if one did. */
+  /** Reason of a callback that stopped the run, if one did. */
   readonly stopReason?: string;
-  /** Step of the best evaluation, if there was one. */
+  /** Step of the best evaluation, if any. */
   readonly bestStep?: number;
 }
 
 /**
- * Reads from a checkpoint's state how far the run had come.
+ * Reads a run's progress from a checkpoint's state.
  *
- * @param state The state that {@link train} saved.
+ * @param state State that {@link train} saved.
  * @returns Its end, stop reason and best evaluation.
- * @throws {TypeError} When it is not the state of a training run.
+ * @throws {TypeError} If it is not the state of a training run.
  *
  * @example
  * ```ts
@@ -348,12 +347,12 @@ export function runStatus(state: StateTree): RunStatus {
   };
 }
 
-/** Hooks whose result may end the run. */
+/** Callbacks' methods whose result may end the run. */
 type Hook = Exclude<keyof Callback, "name" | "onEnd" | "save" | "load">;
 
-/** Calls the callbacks, and remembers the first request to stop. */
+/** Calls the callbacks, and keeps the first request to stop. */
 export class CallbackList {
-  /** The first reason given. */
+  /** Reason of the first request. */
   stopReason: string | undefined;
   #callbacks: readonly Callback[];
   #names: readonly string[];
@@ -363,7 +362,7 @@ export class CallbackList {
     this.#names = uniqueNames(callbacks, "callback");
   }
 
-  /** True where a callback has the hook; without this, each step would wait for nobody. */
+  /** Returns true if a callback has the method; otherwise each step would await nothing. */
   has(hook: Hook): boolean {
     return this.#callbacks.some((callback) => callback[hook] !== undefined);
   }
@@ -392,7 +391,7 @@ export class CallbackList {
     return states;
   }
 
-  /** Restores callbacks; those that the state does not know start over. */
+  /** Restores callbacks; those without a saved state start over. */
   load(state: StateTree): void {
     const states = state as Record<string, StateTree>;
     this.#callbacks.forEach((callback, i) => {
@@ -402,7 +401,7 @@ export class CallbackList {
   }
 }
 
-/** Gives names by which states are saved; the second of a name gets a number. */
+/** Makes unique names for saved states: the second of a name gets a number. */
 export function uniqueNames(
   things: readonly { readonly name?: string }[],
   fallback: string,
@@ -416,12 +415,12 @@ export function uniqueNames(
 }
 
 /**
- * Statistics that must stay finite: losses, gradient norms and entropies. Others may
- * be NaN for good reasons, such as `explained_variance` when all returns are equal.
+ * Statistics that must stay finite: losses, gradient norms and entropies. Others may be
+ * NaN, such as `explained_variance` if all returns are equal.
  */
 const GUARDED = /loss|grad_norm|entropy/;
 
-/** Finds the first guarded statistic that is not finite. */
+/** Finds the first statistic that must be finite and is not. */
 export function divergedStatistic(
   statistics: Statistics,
 ): Found | undefined {
@@ -433,20 +432,18 @@ export function divergedStatistic(
   }
 }
 
-/** Name of a statistic, or path in a state, and the number there. */
+/** Name of a statistic, or path in a state, with its value. */
 export type Found = Pick<Divergence, "statistic" | "value">;
 
 /**
- * Finds the first array of a checkpoint that holds a number which it must not.
+ * Finds the first forbidden number in a checkpoint's arrays. Those of the agent
+ * (parameters, optimizer, rollout or replay) and of the loop must be finite. Those of
+ * the vector environment (observations, running statistics, returns) must not contain
+ * NaN; an infinity may be a bound not reached yet. States of single environments, below
+ * `envs`, of callbacks and of the caller are not checked: their results are, or nothing
+ * is learned from them.
  *
- * Arrays of the algorithm (parameters, optimizer, rollout or replay) and of the
- * loop are finite. Those of the vector environment (observations, running
- * statistics, returns) hold no NaN; an infinity may be a bound that has not been
- * reached yet. The own state of single environments, below `envs`, of callbacks
- * and of the caller is theirs: what comes of it is checked, or none of it is
- * learned from.
- *
- * @param state State of a run, or parts of it.
+ * @param state State of a run, or part of it.
  * @returns Path and number of the first one, if there is one.
  *
  * @example
@@ -472,7 +469,7 @@ function oddArray(
   isFine: (value: number) => boolean,
 ): Found | undefined {
   if (tree instanceof Float32Array || tree instanceof Float64Array) {
-    // Nearly all are finite, which one number shows.
+    // Fast check: nearly all arrays are finite.
     if (sumOfZeros(tree) === 0) return undefined;
     const value = tree.find((it) => !isFine(it));
     return value === undefined ? undefined : { statistic: path, value };
@@ -480,8 +477,8 @@ function oddArray(
   if (!Array.isArray(tree) && !isStateRecord(tree)) return undefined;
   for (const [key, node] of Object.entries(tree as StateTree[])) {
     if (key === "envs") continue;
-    const found = oddArray(node, path === "" ? key : `${path}/${key}`, isFine);
-    if (found) return found;
+    const odd = oddArray(node, path === "" ? key : `${path}/${key}`, isFine);
+    if (odd) return odd;
   }
 }
 

@@ -24,26 +24,26 @@ export interface EvaluationPoint {
   std: number | null;
 }
 
-/** A run, a shared agent, an experiment or a search. Times are milliseconds since 1970. */
+/** Run, shared agent, experiment or search. Times are milliseconds since 1970. */
 export interface ShownFolder {
-  /** Id, the same after a restart. */
+  /** Id, which stays the same after a restart. */
   id: string;
   kind: FolderKind;
-  /** Folder below the root, `/` between its parts; empty for the root itself. */
+  /** Path below the root, with `/` as separator; empty for the root. */
   name: string;
-  /** Root that it is below, as it was given. */
+  /** Root folder, as it was given. */
   root: string;
-  /** Id of the experiment or search that it belongs to. */
+  /** Id of the experiment or search that contains it. */
   parent?: string;
   state: FolderState;
-  /** Reason of the state, where it is known. */
+  /** Reason of the state, if known. */
   reason?: string;
-  /** Time of the state: what was written before may have been cut back then. */
+  /** Time of the state: earlier log rows may have been removed then. */
   since: string;
   algorithm: string;
   environment: string;
   seed: number | null;
-  /** Environment steps so far, and those of the whole run. */
+  /** Environment steps so far, and of the whole run. */
   step: number;
   totalSteps: number | null;
   /** Mean return of the last 100 episodes. */
@@ -56,43 +56,43 @@ export interface ShownFolder {
   begun: number | null;
   resumes: number;
   settings: Readonly<Record<string, unknown>>;
-  /** Columns of its log. */
+  /** Columns of the log. */
   statistics: readonly string[];
-  /** Lines on what cannot be read. */
+  /** A line for each file that cannot be read. */
   problems: readonly string[];
 }
 
-/** What there is, and what is new. */
+/** All folders, and changed ones. */
 export interface RunsAnswer {
-  /** Version to ask with next. */
+  /** Version for the next request. */
   version: number;
-  /** Ids of all that there are. */
+  /** Ids of all folders. */
   ids: readonly string[];
-  /** Those that are new or have changed since the version that was asked with. */
+  /** New or changed folders since the requested version. */
   changed: readonly ShownFolder[];
-  /** Lines on folders that are not shown. */
+  /** A line for each folder that is not shown. */
   notices: readonly string[];
 }
 
-/** New rows of a run. */
+/** New log rows of a run. */
 export interface NewRows {
-  /** First row: all from it on are replaced. */
+  /** First row: it and all later rows are replaced. */
   from: number;
-  /** Row to ask for next. */
+  /** Row for the next request. */
   next: number;
   steps: readonly number[];
-  /** Values by column; null where there is none. */
+  /** Values by column; null if there is none. */
   values: Readonly<Record<string, readonly (number | null)[]>>;
 }
 
-/** New rows by the ids of runs. */
+/** New log rows by run id. */
 export type CurvesAnswer = Readonly<Record<string, NewRows>>;
 
-/** A file of a run, or of a folder in it. */
+/** File in a run folder. */
 export interface FolderFile {
-  /** Path in the folder of the run. */
+  /** Path in the run folder. */
   path: string;
   bytes: number;
-  /** Time at which it was written. */
+  /** Time of the last change. */
   changed: number;
 }

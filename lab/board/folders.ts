@@ -17,33 +17,33 @@ import type {
   ShownFolder,
 } from "./answers.ts";
 
-/** Milliseconds for which nobody looks at the folders again. */
+/** Milliseconds before folders are read again. */
 const FRESH_MS = 300;
-/** Folders of a run whose files are listed. */
+/** Subfolders of a run whose files are listed. */
 const INNER = ["", "checkpoints", "videos", "plots"];
 
-/** A folder that is known, and where it lies. */
+/** Known folder with its root. */
 export interface KnownFolder {
   shown: ShownFolder;
   listed: ListedFolder;
-  /** Real path of its root. */
+  /** Real path of the root. */
   realRoot: string;
-  /** Version at which it came or changed. */
+  /** Version of its last change. */
   version: number;
 }
 
-/** Everything below the roots, looked at when somebody asks. */
+/** Everything below the root folders, read on request. */
 export class Folders {
   readonly #roots: readonly string[];
   #known = new Map<string, KnownFolder>();
   #byDir = new Map<string, KnownFolder>();
   #notices: string[] = [];
-  // Greater than any version of a server before.
+  // Higher than any version of an earlier server.
   #version = Date.now();
   #look: Promise<void> | undefined;
   #lookedAt = -Infinity;
 
-  /** Takes the roots, which may be made later. */
+  /** Creates the index of root folders, which may not exist yet. */
   constructor(roots: readonly string[]) {
     this.#roots = roots;
   }
@@ -53,14 +53,14 @@ export class Folders {
     return this.#known.get(id);
   }
 
-  /** Looks at the folders, and lists what is new since a version. */
+  /** Reads the folders, and lists changes since a version. */
   async since(version: number): Promise<RunsAnswer> {
     await this.#refresh();
-    const all = [...this.#known.values()];
+    const folders = [...this.#known.values()];
     return {
       version: this.#version,
-      ids: all.map(({ shown }) => shown.id),
-      changed: all.filter((it) => it.version > version)
+      ids: folders.map(({ shown }) => shown.id),
+      changed: folders.filter((it) => it.version > version)
         .map(({ shown }) => shown),
       notices: this.#notices,
     };
@@ -76,7 +76,7 @@ export class Folders {
   }
 
   async #read(): Promise<void> {
-    const before = this.#byDir, found = new Map<string, KnownFolder>();
+    const before = this.#byDir, folders = new Map<string, KnownFolder>();
     const notices: string[] = [];
     const known = new Map([...before].map(([dir, it]) => [dir, it.listed]));
     this.#version++;
@@ -86,10 +86,10 @@ export class Folders {
       if (realRoot === undefined) continue;
       for (const listed of await listRuns(root, { known, onNotice })) {
         const { dir } = listed;
-        // Roots may lie in each other.
-        if (found.has(dir)) continue;
+        // Roots may contain each other.
+        if (folders.has(dir)) continue;
         const last = before.get(dir);
-        found.set(
+        folders.set(
           dir,
           last?.listed === listed ? last : {
             shown: shownFolder(listed, { root, realRoot, before: last }),
@@ -100,12 +100,12 @@ export class Folders {
         );
       }
     }
-    this.#byDir = found;
-    this.#known = new Map([...found.values()].map((it) => [it.shown.id, it]));
+    this.#byDir = folders;
+    this.#known = new Map([...folders.values()].map((it) => [it.shown.id, it]));
     this.#notices = notices;
   }
 
-  /** Reads new rows of runs; those that have none are left out. */
+  /** Reads new rows of runs; those without new ones are left out. */
   curves(
     runs: ReadonlyMap<string, number>,
     { keys, rows }: { keys: readonly string[]; rows: number },
@@ -119,7 +119,7 @@ export class Folders {
         const read = readCurves(dir, { since, keys, maxRows: rows, root });
         if (read.from !== since || read.next > since) answer[id] = read;
       } catch {
-        // What is shown of it says why it cannot be read.
+        // The listed folder tells why it cannot be read.
       }
     }
     return answer;
@@ -158,7 +158,7 @@ function shownFolder(
   const during = evaluations?.during ?? [];
   const best = evaluations?.best ??
     during.reduce<RecordedEvaluation | undefined>(
-      // Of equal ones the first is the best.
+      // Ties go to the first one.
       (a, b) => a === undefined || b.meanReturn > a.meanReturn ? b : a,
       undefined,
     );
@@ -190,16 +190,16 @@ function shownFolder(
   };
 }
 
-/** Makes the id of a folder, which is the same whenever the board is started. */
+/** Makes the id of a folder, the same after a restart. */
 function idOf(dir: string): string {
   return createHash("sha256").update(dir).digest("base64url").slice(0, 10);
 }
 
 function pointOf(
-  found: RecordedEvaluation | undefined,
+  point: RecordedEvaluation | undefined,
 ): EvaluationPoint | null {
-  if (found === undefined || !Number.isFinite(found.meanReturn)) return null;
-  const { step, meanReturn: value, stdReturn } = found;
+  if (point === undefined || !Number.isFinite(point.meanReturn)) return null;
+  const { step, meanReturn: value, stdReturn } = point;
   return { step, value, std: numberOf(stdReturn) };
 }
 
@@ -211,20 +211,20 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Lists the files of a folder, and of those in it that runs have; links are left out. */
+/** Lists the files of a folder and of a run's subfolders; links are left out. */
 export function filesOf({ listed: { dir } }: KnownFolder): FolderFile[] {
   return INNER.flatMap((inner) => {
     const folder = inner === "" ? dir : `${dir}/${inner}`;
     try {
       if (kindOf(lstatSync(folder)) !== "a folder") return [];
       return readdirSync(folder).sort().flatMap((name) => {
-        const found = lstatSync(`${folder}/${name}`);
+        const stats = lstatSync(`${folder}/${name}`);
         const path = inner === "" ? name : `${inner}/${name}`;
-        const { size: bytes, mtimeMs: changed } = found;
-        return kindOf(found) === undefined ? [{ path, bytes, changed }] : [];
+        const { size: bytes, mtimeMs: changed } = stats;
+        return kindOf(stats) === undefined ? [{ path, bytes, changed }] : [];
       });
     } catch {
-      // It is not there, or gone.
+      // Missing, or just removed.
       return [];
     }
   });

@@ -1,6 +1,5 @@
 /**
- * Shows all runs, experiments and searches of some folders in a browser, while they
- * run.
+ * Live view of all runs, experiments and searches of some folders in a browser.
  *
  * @example
  * ```ts

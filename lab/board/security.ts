@@ -1,8 +1,8 @@
-/** Rules for requests, which another page, user or machine may have caused. */
+/** Checks of requests, which another page, user or machine may have sent. */
 import { Buffer } from "node:buffer";
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Headers of every answer. */
+/** Headers of every response. */
 export const HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": [
     "default-src 'none'",
@@ -22,8 +22,8 @@ export const HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Headers of what a run's folder holds: it has an origin of its own, and runs nothing.
- * Browsers refuse a sandbox whose opener policy is not the default one.
+ * Headers of a run's files: an origin of their own, and no scripts. Browsers refuse a
+ * sandbox whose opener policy is not the default one.
  */
 export const SANDBOXED: Readonly<Record<string, string>> = {
   ...HEADERS,
@@ -32,16 +32,16 @@ export const SANDBOXED: Readonly<Record<string, string>> = {
   "cross-origin-opener-policy": "unsafe-none",
 };
 
-/** Longest path with its query. */
+/** Longest path with query. */
 const MOST_PATH = 6_000;
 
-/** A refusal: status, and a line that says why. */
+/** Refused request: status and reason. */
 export interface Refusal {
   status: number;
   text: string;
 }
 
-/** Who may ask, and for what. */
+/** Access control of the server. */
 export class Guard {
   /** Token of the printed address. */
   readonly token: string;
@@ -50,10 +50,10 @@ export class Guard {
   readonly #hosts: readonly string[];
 
   /**
-   * Makes the rules of a server.
+   * Creates the access control.
    *
-   * @param port Port that it listens on.
-   * @param options Host that it listens on, and the token; by default a new one.
+   * @param port Port of the server.
+   * @param options Host of the server, and token; a new one by default.
    */
   constructor(
     port: number,
@@ -68,7 +68,7 @@ export class Guard {
     );
   }
 
-  /** Refuses what no page of the board asks for; undefined for what may be looked at. */
+  /** Refuses requests that no page of the board makes; undefined for valid ones. */
   refuse(
     { method, headers }: Pick<Request, "method" | "headers">,
     path: string,
@@ -97,12 +97,12 @@ export class Guard {
     return isEqual(text, this.token);
   }
 
-  /** Cookie that the token is traded for. */
+  /** Cookie that replaces the token. */
   get setCookie(): string {
     return `${this.#name}=${this.#cookie}; HttpOnly; SameSite=Strict; Path=/`;
   }
 
-  /** Returns true where the headers of a request have the cookie. */
+  /** Returns true if the headers of a request contain the cookie. */
   hasCookie(headers: Headers): boolean {
     const start = `${this.#name}=`;
     return (headers.get("cookie") ?? "").split(/[;,]\s*/)
@@ -117,7 +117,7 @@ function secret(): string {
   return randomBytes(16).toString("hex");
 }
 
-/** Compares texts in a time that does not tell how much of them is equal. */
+/** Compares texts in constant time. */
 function isEqual(a: string, b: string): boolean {
   const [x, y] = [a, b]
     .map((it) => createHash("sha256").update(Buffer.from(it)).digest());

@@ -15,7 +15,7 @@ import { Guard, HEADERS, SANDBOXED } from "./security.ts";
 
 /** Options of {@linkcode serveBoard}. */
 export interface BoardOptions {
-  /** Folders that are shown, some of which may be made later. */
+  /** Root folders, some of which may be made later. */
   roots: readonly string[];
   /**
    * Port to listen on; 0 for a free one.
@@ -24,7 +24,7 @@ export interface BoardOptions {
    */
   port?: number;
   /**
-   * Address to listen on, which is also the one that browsers must ask for.
+   * Address to listen on; browsers must use the same one.
    *
    * @default "127.0.0.1"
    */
@@ -36,20 +36,20 @@ export interface BoardOptions {
    */
   token?: string;
   /**
-   * Ends the board when it is aborted.
+   * Stops the board.
    *
-   * @default it is served until it is closed
+   * @default it runs until it is closed
    */
   signal?: AbortSignal;
 }
 
-/** A board that is served. */
+/** Running board. */
 export interface Board {
   /** Address that opens it. */
   readonly url: string;
-  /** Resolves once it has ended. */
+  /** Resolves when it has stopped. */
   readonly finished: Promise<void>;
-  /** Ends it. */
+  /** Stops it. */
   close(): Promise<void>;
 }
 
@@ -72,17 +72,20 @@ const PAGE = `<!doctype html>
 
 const HTML = "text/html; charset=utf-8", JSON_TYPE = "application/json";
 
-/** Connections at a time, and milliseconds in which a request has to be whole, and of an idle one. */
+/**
+ * Connections at a time, and milliseconds for a complete request and for an idle
+ * connection.
+ */
 const MOST_CONNECTIONS = 128, REQUEST_MS = 3_000, IDLE_MS = 120_000;
-/** Runs, columns and rows that are answered at once, and bytes of a file. */
+/** Largest numbers of runs, columns and rows in a response, and bytes of a file. */
 const MOST = { runs: 500, keys: 32, rows: 10_000, bytes: 100e6 };
-/** Files of a folder that are sent. */
+/** Files of a folder that are served. */
 const FILE =
   /^(?:(?:report|search)\.html|(?:(?:videos|plots)\/)?[\w-][\w.-]{0,100}\.(?:gif|mp4|png|svg))$/;
 
 /**
- * Serves a page with all runs, experiments and searches of some folders, which it
- * reads again and again while somebody looks. It writes nothing.
+ * Serves a page with all runs, experiments and searches of some folders, which it reads
+ * repeatedly while the page is open. It writes nothing.
  *
  * @param options Folders, port and host: see {@linkcode BoardOptions}.
  * @returns The board, once it listens.
@@ -104,7 +107,7 @@ export async function serveBoard(
 ): Promise<Board> {
   signal?.throwIfAborted();
   const folders = new Folders(roots);
-  // deno-lint-ignore prefer-const -- its port is known once it listens
+  // deno-lint-ignore prefer-const -- the port is known once it listens
   let guard: Guard;
   const server = createServer({
     headersTimeout: REQUEST_MS,
@@ -118,8 +121,8 @@ export async function serveBoard(
   server.maxConnections = MOST_CONNECTIONS;
   server.timeout = IDLE_MS;
   await listen(server, port, host);
-  const { port: own } = server.address() as AddressInfo;
-  guard = new Guard(own, { host, token });
+  const { port: openPort } = server.address() as AddressInfo;
+  guard = new Guard(openPort, { host, token });
   const finished = new Promise<void>((end) => server.once("close", end));
   const close = async () => {
     server.close();
@@ -129,7 +132,7 @@ export async function serveBoard(
   signal?.addEventListener("abort", close, { once: true });
   const name = host.includes(":") ? `[${host}]` : host;
   const query = `token=${encodeURIComponent(guard.token)}`;
-  return { url: `http://${name}:${own}/?${query}`, finished, close };
+  return { url: `http://${name}:${openPort}/?${query}`, finished, close };
 }
 
 async function listen(
@@ -160,12 +163,12 @@ async function listen(
   }
 }
 
-/** What is sent. */
+/** Response to a request. */
 interface Answer {
   status?: number;
   /** Type of the body. */
   type?: string;
-  /** A text, or an open file. */
+  /** Text, or an open file. */
   body?: string | { descriptor: number; size: number };
   headers?: Readonly<Record<string, string>>;
 }
@@ -175,7 +178,7 @@ interface Served {
   guard: Guard;
 }
 
-/** Sends the answer to a request; a refusal ends its connection. */
+/** Sends the response to a request; a refusal closes its connection. */
 async function respond(
   served: Served,
   request: IncomingMessage,
@@ -208,7 +211,7 @@ async function respond(
   );
 }
 
-/** Returns the headers of a request: of several with one name all values. */
+/** Returns the headers of a request, with all values of equal names. */
 function headersOf({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -223,7 +226,7 @@ async function answer(
 ): Promise<Answer> {
   const { method = "", url: target = "" } = request;
   const headers = headersOf(request);
-  // The host is that of the header, whatever comes before the path.
+  // The host is taken from the header, whatever precedes the path.
   const url = URL.parse(
     target.startsWith("/") ? `http://127.0.0.1${target}` : target,
   );
@@ -243,7 +246,7 @@ async function answer(
     plain(404, "There is no such thing");
 }
 
-/** Answers a request that is admitted; undefined where there is no such thing. */
+/** Answers a valid request; undefined if there is no such resource. */
 async function route(
   folders: Folders,
   path: string,
@@ -295,7 +298,10 @@ function plain(status: number, line: string): Answer {
   return { status, type: "text/plain; charset=utf-8", body };
 }
 
-/** Sends a file, of which nothing is run, as what its first bytes are; others as a download. */
+/**
+ * Sends a file by the type of its first bytes, without running scripts; others as a
+ * download.
+ */
 function sent({ listed, realRoot: root }: KnownFolder, name: string): Answer {
   const path = `${listed.dir}/${name}`, start = new Uint8Array(12);
   let file;

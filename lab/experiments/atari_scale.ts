@@ -7,10 +7,10 @@ const GAMES: Readonly<Record<string, number[]>> = scores.games;
 export const ATARI_SOURCE = scores.source;
 
 /**
- * Returns the scale of human-normalized scores of a game: 0 is what random actions
- * reach, 1 what a human tester does.
+ * Returns the scale of a game's human-normalized scores: 0 is the return of random
+ * actions, 1 that of a human tester.
  *
- * @param environment Id of an environment, such as `ALE/Pong-v5`.
+ * @param environment Environment id, such as `ALE/Pong-v5`.
  * @returns The scale; undefined unless it is one of the 57 games.
  */
 export function atariScale(
@@ -18,6 +18,6 @@ export function atariScale(
 ): { low: number; high: number } | undefined {
   const game = environment.replace(/^(gym:)?(ALE\/)?/, "")
     .replace(/(-ram|NoFrameskip|Deterministic)?-v\d+$/, "");
-  const found = Object.hasOwn(GAMES, game) ? GAMES[game] : undefined;
-  return found && { low: found[0], high: found[1] };
+  const scale = Object.hasOwn(GAMES, game) ? GAMES[game] : undefined;
+  return scale && { low: scale[0], high: scale[1] };
 }

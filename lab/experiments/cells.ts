@@ -9,7 +9,7 @@ import { newRecord } from "@bellman/runs/training";
 import { asLine, csvText, UsageError } from "@bellman/runs/program";
 import { folderOf, type Plan } from "./plan.ts";
 
-/** A run of an experiment: one variant in one environment with one seed. */
+/** Run of an experiment (a cell): one variant in one environment with one seed. */
 export interface Cell {
   /** Name of the variant. */
   variant: string;
@@ -17,39 +17,45 @@ export interface Cell {
   environment: string;
   /** Seed of the run. */
   seed: number;
-  /** The run folder: `DIR/runs/VARIANT/ENVIRONMENT/seed-N`. */
+  /** Run folder: `DIR/runs/VARIANT/ENVIRONMENT/seed-N`. */
   dir: string;
 }
 
-/** State of a cell, as its run folder says it. */
+/** State of a cell, from its run folder. */
 export type CellState = "missing" | "unfinished" | "finished" | "failed";
 
-/** Evaluation of a policy, of a run of a former version without its episodes. */
+/** Evaluation of a policy; runs of older versions have no episodes. */
 export type EvaluatedPolicy =
   & Omit<RecordedEvaluation, "seed" | "episodes">
   & { episodes?: number };
 
-/** A cell and what its run folder holds. */
+/** Cell with the results in its run folder. */
 export interface CellResult extends Cell {
   /** State of the run. */
   state: CellState;
-  /** Environment steps of the training so far. */
+  /** Environment steps of training so far. */
   steps: number;
-  /** Seconds of the training so far, its evaluations included. */
+  /** Seconds of training so far, including evaluations. */
   seconds: number;
-  /** The policy at the end of training; null unless the cell is finished. */
+  /** Evaluation of the final policy; null unless the cell is finished. */
   last: EvaluatedPolicy | null;
-  /** The checkpoint with the highest of the evaluations during training; null unless the cell is finished. */
+  /**
+   * Evaluation of the best checkpoint (highest mean return during training); null
+   * unless the cell is finished.
+   */
   best: EvaluatedPolicy | null;
-  /** Commit of the folder that the cell was finished in; empty where that is no repository. */
+  /** Commit of the folder where the cell was finished; empty if that is not a repository. */
   commit: string;
-  /** Times that it was resumed as its process was killed, or its machine lost. */
+  /** Number of resumes after its process was killed, or its machine lost. */
   resumes: number;
-  /** Last line of a cell that failed. */
+  /** Error message of a failed cell. */
   message: string;
 }
 
-/** Lists the cells of a plan, seeds outermost: a half-done experiment has all variants. */
+/**
+ * Lists the cells of a plan with seeds outermost, so that a half-finished experiment
+ * has all variants.
+ */
 export function cellsOf({ variants }: Plan, dir: string): Cell[] {
   const most = Math.max(...variants.map(({ seeds }) => seeds.length));
   return Array.from(
@@ -94,14 +100,14 @@ export function recordFailure(
   reason: string,
 ): void {
   mkdirSync(dir, { recursive: true });
-  // One that could not begin has none.
+  // A run that could not start has no record.
   const record = recordOf(dir) ??
     newRecord({ config: settings, engine: settings.engine });
   new RecordKeeper(new RunFolder(dir), record).enter("failed", reason);
 }
 
 /**
- * Reads what the run folder of a cell holds.
+ * Reads the results in a cell's run folder.
  *
  * @example
  * ```ts
@@ -118,13 +124,13 @@ export function recordFailure(
 export function readCell(cell: Cell): CellResult {
   const record = recordOf(cell.dir);
   const { step: steps = 0, seconds = 0, resumes = 0 } = record ?? {};
-  const found = { ...cell, steps, seconds, resumes, message: "" };
+  const common = { ...cell, steps, seconds, resumes, message: "" };
   if (hasEnded(record)) {
     const { commit = "", evaluations: { last, best } } = record;
     const known = { last, best, commit: asLine(commit) };
-    return { ...found, ...known, state: "finished" };
+    return { ...common, ...known, state: "finished" };
   }
-  const none = { ...found, last: null, best: null, commit: "" };
+  const none = { ...common, last: null, best: null, commit: "" };
   if (record === undefined) return { ...none, state: "missing" };
   const { state, reason = "" } = record, message = asLine(reason);
   return state === "failed"
@@ -157,7 +163,7 @@ export function resultsCsv(results: readonly CellResult[]): string {
   return csvText([COLUMNS, ...rows]);
 }
 
-/** Makes a test of names by a pattern of their parts, such as `a2c/CartPole*`. */
+/** Makes a test of names from a pattern, such as `a2c/CartPole*`. */
 function matcherOf(pattern: string): (name: string) => boolean {
   const source = pattern.split("*").map(RegExp.escape).join("[^/]*");
   const expression = new RegExp(`^${source}(/|$)`);
@@ -165,11 +171,11 @@ function matcherOf(pattern: string): (name: string) => boolean {
 }
 
 /**
- * Chooses the cells of a command line.
+ * Selects the cells of a command line.
  *
  * @param cells All cells of the plan.
  * @param options `only`, a pattern of names, and `shard`, such as `2/8`.
- * @throws {UsageError} If none matches, or the shard is none.
+ * @throws {UsageError} If none matches, or the shard is not valid.
  */
 export function chosenCells<T extends Cell>(
   cells: readonly T[],
@@ -185,15 +191,15 @@ export function chosenCells<T extends Cell>(
     );
   }
   if (shard === undefined) return named;
-  const own = new Set(
+  const inShard = new Set(
     cells.filter((_, i) => i % shard.of === shard.part - 1),
   );
-  return named.filter((it) => own.has(it));
+  return named.filter((it) => inShard.has(it));
 }
 
-/** A part of the cells, for a machine of several. */
+/** Part of the cells, for one of several machines. */
 export interface Shard {
-  /** Number of the part, from 1 on. */
+  /** Number of the part, from 1. */
   part: number;
   /** Number of parts. */
   of: number;

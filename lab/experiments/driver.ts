@@ -16,9 +16,9 @@ import {
 } from "./cells.ts";
 import { keyOf } from "./settings.ts";
 
-/** A cell whose job runs. */
+/** Cell with a running job. */
 export interface RunningCell {
-  /** The cell, as it was before. */
+  /** State of the cell before the job. */
   cell: CellResult;
   /** Saves and stops it. */
   leave(): void;
@@ -26,43 +26,43 @@ export interface RunningCell {
   steps: number;
   /** Environment steps per second. */
   rate: number;
-  /** Bytes of memory; 0 where they are not known yet. */
+  /** Bytes of memory; 0 if not known yet. */
   memory: number;
-  /** True where it was stopped for the memory of the others. */
+  /** True if it was stopped to free memory for others. */
   isLeaving?: boolean;
-  /** Its first steps, which its rate is measured from. */
+  /** Start of the measurement of its rate. */
   first?: { time: number; step: number };
 }
 
 /** Options of {@linkcode CellDriver}. */
 export interface DriverOptions {
-  /** Cells that are to be run. */
+  /** Cells to run. */
   waiting: readonly CellResult[];
-  /** Cells at a time. */
+  /** Number of cells to run at a time. */
   jobs: number;
-  /** Returns the task of a cell. */
+  /** Makes the task of a cell. */
   taskOf: (cell: Cell) => RunTask;
-  /** Returns the environment steps that a cell is trained for. */
+  /** Returns the environment steps of a cell's training. */
   stepsOf: (cell: Cell) => number;
-  /** Takes the progress of a cell's job. */
+  /** Receives the progress of a cell's job. */
   onEvent?: (cell: CellResult, event: RunEvent) => void;
-  /** Called with a cell whose job has ended. */
+  /** Called when the job of a cell has ended. */
   onEnd: (cell: CellResult) => void;
-  /** Takes a line that the user should see. */
+  /** Receives lines for the user. */
   onNotice: (line: string) => void;
   /** Stops all cells. */
   signal: AbortSignal;
-  /** Bytes of memory that cells may take; by default those of the machine. */
+  /** Bytes of memory for cells; those of the machine by default. */
   memory?: number;
-  /** Starts the job of a cell; by default in a process of this machine. */
+  /** Starts the job of a cell; in a process of this machine by default. */
   start?: StartRun;
 }
 
-/** Milliseconds between two looks at cells that other processes have. */
+/** Milliseconds between two checks of cells that other processes run. */
 const INTERVAL_MS = 200;
 
 /**
- * Runs the cells of an experiment that are not finished, each in a job.
+ * Runs the unfinished cells of an experiment, each in a job.
  *
  * @example
  * ```ts
@@ -89,21 +89,21 @@ export class CellDriver {
   readonly #options: DriverOptions;
   /** All cells, in the order of the plan. */
   readonly #cells: CellResult[];
-  /** Cells that are to be run, in the order of the plan. */
+  /** Cells to run, in the order of the plan. */
   readonly #waiting: CellResult[];
   readonly #running = new Set<RunningCell>();
-  /** Cells that other processes have, of which the user knows. */
+  /** Cells of other processes that the user was told about. */
   readonly #held = new Set<string>();
-  /** Places of the seeds in the plan. */
+  /** Index of each seed in the plan. */
   readonly #ranks: ReadonlyMap<number, number>;
   readonly #memory: number;
   #jobs: number;
 
   /**
-   * Makes a driver.
+   * Creates a driver.
    *
    * @param cells All cells of the experiment.
-   * @param options Cells that are to be run, number of jobs, and listeners.
+   * @param options Cells to run, number of jobs, and receivers.
    */
   constructor(cells: readonly CellResult[], options: DriverOptions) {
     this.#cells = [...cells];
@@ -115,12 +115,12 @@ export class CellDriver {
     this.#memory = options.memory ?? machineMemory() ?? Infinity;
   }
 
-  /** All cells as their folders are. */
+  /** All cells with their current results. */
   get cells(): readonly CellResult[] {
     return this.#cells;
   }
 
-  /** Cells whose jobs run. */
+  /** Cells with running jobs. */
   get running(): ReadonlySet<RunningCell> {
     return this.#running;
   }
@@ -128,7 +128,7 @@ export class CellDriver {
   /**
    * Runs the cells until all have ended, or the signal stops them.
    *
-   * @throws {DiskFull} If the disk is full: the others would fail, too.
+   * @throws {DiskFull} If the disk is full: the others would fail too.
    */
   run(): Promise<void> {
     const { jobs, signal } = this.#options;
@@ -142,7 +142,7 @@ export class CellDriver {
     }, signal);
   }
 
-  /** Estimates the seconds until all cells are finished; undefined while nothing is known. */
+  /** Estimates the seconds until all cells are finished; undefined while unknown. */
   secondsLeft(): number | undefined {
     const expected = this.#expectedSeconds();
     const left = [
@@ -157,7 +157,10 @@ export class CellDriver {
     return mean * left.length / Math.min(this.#jobs, left.length);
   }
 
-  /** Mean seconds of finished cells by variant and environment; of others, what a running one tells. */
+  /**
+   * Mean seconds of finished cells by variant and environment; for others, estimates
+   * from running ones.
+   */
   #expectedSeconds(): ReadonlyMap<string, number> {
     const running = [...this.#running].filter(({ rate }) => rate > 0);
     const expected = new Map(
@@ -174,7 +177,7 @@ export class CellDriver {
     return expected;
   }
 
-  /** Takes the next cell: of the first seed, the longest one that nobody else has. */
+  /** Takes the next cell: of the first seed, the longest that no other process runs. */
   async #next(signal: AbortSignal): Promise<CellResult | undefined> {
     while (this.#waiting.length > 0 && !signal.aborted) {
       const cell = this.#running.size < this.#jobs
@@ -188,7 +191,7 @@ export class CellDriver {
     }
   }
 
-  /** Waiting cells, of each seed the longest first; what is not known may be long. */
+  /** Waiting cells, of each seed the longest first; unknown ones may be long. */
   #ordered(): CellResult[] {
     const expected = this.#expectedSeconds();
     const secondsOf = (cell: CellResult) => expected.get(keyOf(cell)) ?? 1e300;
@@ -198,7 +201,7 @@ export class CellDriver {
     );
   }
 
-  /** True where another process has a cell, such as that of a driver that is gone. */
+  /** Returns true if another process runs a cell, such as a job of a dead driver. */
   #isHeld(cell: CellResult): boolean {
     const holder = holderOf(`${cell.dir}/${LOCK_FILE}`);
     const name = nameOf(cell);
@@ -220,14 +223,14 @@ export class CellDriver {
     const end = await makeTask(taskOf(cell), {
       signal: AbortSignal.any([signal, leave.signal]),
       onEvent: (event) => this.#hear(running, event),
-      // As tables have it.
+      // In the order of tables.
       onNotice: (line) => onNotice(line.replaceAll(cell.dir, nameOf(cell))),
       start,
     }).finally(() => this.#running.delete(running));
     if (end === "done") return this.#record(readCell(cell));
     if (typeof end === "object") return this.#fail(cell, end.message);
     if (signal.aborted) return this.#keep(readCell(cell));
-    // For the memory of others.
+    // To free memory for others.
     this.#waiting.unshift(readCell(cell));
   }
 
@@ -263,20 +266,20 @@ export class CellDriver {
     this.#options.onEnd(cell);
   }
 
-  /** Stops the latest cell where all together take more memory than there is. */
+  /** Stops the latest cell if all together exceed the memory. */
   #fit(): void {
-    const all = [...this.#running].filter((it) => !it.isLeaving);
-    const taken = all.reduce((sum, it) => sum + it.memory, 0);
-    if (taken <= this.#memory || all.length < 2) return;
-    this.#jobs = Math.min(this.#jobs, all.length - 1);
+    const staying = [...this.#running].filter((it) => !it.isLeaving);
+    const taken = staying.reduce((sum, it) => sum + it.memory, 0);
+    if (taken <= this.#memory || staying.length < 2) return;
+    this.#jobs = Math.min(this.#jobs, staying.length - 1);
     this.#options.onNotice(
-      `The ${all.length} cells at a time take ${
+      `The ${staying.length} cells at a time take ${
         gibibytes(taken)
       } of memory, of ${
         gibibytes(this.#memory)
       }: --jobs ${this.#jobs} from now on`,
     );
-    const latest = all.at(-1)!;
+    const latest = staying.at(-1)!;
     latest.isLeaving = true;
     latest.leave();
   }

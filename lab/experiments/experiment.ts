@@ -31,35 +31,35 @@ import {
 /** Options of {@linkcode Experiment.open}. */
 export interface ExperimentOptions {
   /**
-   * Folder of the experiment; the same one resumes.
+   * Folder of the experiment; the same one resumes it.
    *
    * @default "experiments/NAME"
    */
   dir?: string;
-  /** Path of the plan, where it is a file: what lies beside it may be somebody else's. */
+  /** Path of the plan's file; files beside it are not trusted. */
   path?: string;
-  /** Settings of all cells, which replace those of the plan. */
+  /** Settings of all cells, which override the plan's. */
   set?: readonly Entry[];
-  /** Pattern of the names of the cells that are run, such as `a2c/CartPole*`. */
+  /** Pattern of the names of cells to run, such as `a2c/CartPole*`. */
   only?: string;
-  /** Part of the cells that are run here, for one of several machines. */
+  /** Part of the cells to run here, for one of several machines. */
   shard?: Shard;
   /**
-   * Cells at a time.
+   * Number of cells to run at a time.
    *
-   * @default as many as the machine has cores, or the cluster places
+   * @default the number of the machine's cores, or of the cluster's places
    */
   jobs?: number;
-  /** Cluster that the cells are run on. */
+  /** Cluster to run the cells on. */
   cluster?: RunCluster;
   /**
-   * Take code and files that the plan names outside of the project.
+   * Accept code and files from outside of the project that the plan names.
    *
    * @default false
    */
   isTrusted?: boolean;
   /**
-   * Takes lines that the user should see.
+   * Receives lines for the user.
    *
    * @default they are dropped
    */
@@ -69,35 +69,35 @@ export interface ExperimentOptions {
 /** Options of {@linkcode Experiment.run}. */
 export interface RunExperimentOptions {
   /**
-   * Run the cells that failed, too.
+   * Run failed cells again.
    *
    * @default false
    */
   retry?: boolean;
-  /** Stops all cells, which save themselves. */
+  /** Saves and stops all cells. */
   signal?: AbortSignal;
-  /** Called before the first cell, with those that wait, and how many are run at a time. */
+  /** Called before the first cell, with the waiting cells and the number of cells at a time. */
   onBegin?: (waiting: readonly CellResult[], places: number) => void;
-  /** Takes each cell that has ended. */
+  /** Receives each cell that has ended. */
   onCell?: (cell: CellResult) => void;
 }
 
-/** How far an experiment is. */
+/** Progress of an experiment. */
 export interface ExperimentProgress {
-  /** All cells as their folders are. */
+  /** All cells with their current results. */
   cells: readonly CellResult[];
-  /** Cells that run. */
+  /** Running cells. */
   running: Iterable<RunningCell>;
   /**
-   * Seconds until all are finished.
+   * Estimated seconds until all are finished.
    *
-   * @default that cannot be told yet
+   * @default unknown yet
    */
   secondsLeft?: number;
 }
 
 /**
- * An experiment whose plan was checked: nothing is written before it runs.
+ * Experiment with a validated plan; nothing is written before it runs.
  *
  * @example
  * ```ts
@@ -119,13 +119,13 @@ export interface ExperimentProgress {
  * ```
  */
 export class Experiment {
-  /** Its plan. */
+  /** Plan of the experiment. */
   readonly plan: Plan;
-  /** Its folder. */
+  /** Folder of the experiment. */
   readonly dir: string;
   /** Settings of the cells, by variant and environment. */
   readonly settings: PlanSettings;
-  /** Cells that the options choose. */
+  /** Selected cells. */
   readonly chosen: readonly CellResult[];
   readonly #options: ExperimentOptions;
   readonly #onNotice: (line: string) => void;
@@ -151,12 +151,12 @@ export class Experiment {
   }
 
   /**
-   * Checks a plan, its settings and environments, and reads what its folder holds.
+   * Validates a plan with its settings and environments, and reads the folder.
    *
    * @param plan The plan.
-   * @param options Folder, chosen cells, trust.
+   * @param options Folder, selected cells, trust.
    * @throws {UsageError} If a setting is not valid, code is not trusted, or the folder
-   * holds something else.
+   * contains something else.
    */
   static async open(
     plan: Plan,
@@ -176,22 +176,22 @@ export class Experiment {
     }, onNotice);
     const cells = planned.map(readCell);
     checkUnchanged(cells, settings, plan);
-    const own = cells.filter((_, i) => chosen.has(planned[i]));
-    const parts = { settings, cells, chosen: own };
+    const selected = cells.filter((_, i) => chosen.has(planned[i]));
+    const parts = { settings, cells, chosen: selected };
     return new Experiment(plan, { ...options, dir }, parts);
   }
 
-  /** All cells as their folders are. */
+  /** All cells with their current results. */
   get cells(): readonly CellResult[] {
     return this.#driver?.cells ?? this.#cells;
   }
 
-  /** Path of the results of all cells. */
+  /** Path of the results as CSV. */
   get resultsPath(): string {
     return `${this.dir}/${RESULTS_FILE}`;
   }
 
-  /** How far it is. */
+  /** Progress of the experiment. */
   get progress(): ExperimentProgress {
     return {
       cells: this.cells,
@@ -201,9 +201,9 @@ export class Experiment {
   }
 
   /**
-   * Runs the cells that are not finished.
+   * Runs the unfinished cells.
    *
-   * @param options Listeners, and what stops it.
+   * @param options Receivers, and abort signal.
    * @throws {UsageError} If another process runs them, or a setting does not fit its
    * environment.
    * @throws {DiskFull} If the disk is full.
@@ -251,7 +251,7 @@ export class Experiment {
     }
   }
 
-  /** Writes the results; a disk that is full harms no cell. */
+  /** Writes the results; a full disk does not affect the cells. */
   #writeResults(): void {
     try {
       writeWhole(this.resultsPath, resultsCsv(this.cells));
@@ -261,10 +261,10 @@ export class Experiment {
   }
 
   /**
-   * Computes the figures and tables of the cells as they are.
+   * Computes figures and tables of the current results.
    *
-   * @param signal Ends the measurement of random actions.
-   * @throws {UsageError} If none of them has begun.
+   * @param signal Aborts the measurement of random actions.
+   * @throws {UsageError} If no cell has begun.
    */
   async report(signal?: AbortSignal): Promise<ExperimentReport> {
     const { dir, plan, cells, settings } = this;
@@ -282,10 +282,10 @@ export class Experiment {
   }
 
   /**
-   * Writes `results.csv`, `report.html`, figures and tables of the cells as they are.
+   * Writes `results.csv`, `report.html`, figures and tables of the current results.
    *
-   * @param report A report that was computed before.
-   * @returns The path of the page.
+   * @param report Report that was already computed.
+   * @returns Path of the page.
    */
   async writeReport(report?: ExperimentReport): Promise<string> {
     const { writeExperimentReport } = await import("./report.ts");
@@ -295,24 +295,24 @@ export class Experiment {
   }
 }
 
-/** An experiment that has been run. */
+/** Result of an experiment. */
 export interface ExperimentResult {
-  /** Cells as they have ended, one for each variant, environment and seed. */
+  /** Final cells, one for each variant, environment and seed. */
   cells: readonly CellResult[];
   /**
    * Path of the report.
    *
-   * @default it was stopped before its end
+   * @default the experiment was stopped
    */
   report?: string;
 }
 
 /**
- * Trains and evaluates all variants of a plan, each seed in a process of its own, and
- * writes their report. Called again with the same folder, it goes on where it was.
+ * Trains and evaluates all variants of a plan, each seed in a separate process, and
+ * writes a report. Calling it again with the same folder resumes the experiment.
  *
- * @param plan The plan, as `plan.yaml` has it, with a name.
- * @param options Folder, number of runs at a time, listeners.
+ * @param plan Plan, as in `plan.yaml`, with a name.
+ * @param options Folder, number of runs at a time, receivers.
  * @throws {UsageError} If the plan or a setting is not valid.
  *
  * @example

@@ -6,19 +6,19 @@ import { fileError, UsageError, writeWhole } from "@bellman/runs/program";
 import type { Shard } from "./cells.ts";
 import type { Plan } from "./plan.ts";
 
-/** Plan in the folder of an experiment. */
+/** File of the plan in an experiment's folder. */
 export const PLAN_FILE = "plan.yaml";
-/** Results of all cells, a row for each. */
+/** File of the results, a row for each cell. */
 export const RESULTS_FILE = "results.csv";
-/** Record of a search, which has a folder of its own. */
+/** Record of a search, whose folder cannot be an experiment's. */
 export const SEARCH_FILE = "trials.jsonl";
 
 const LOCK = /^experiment(\.\d+-of-\d+)?\.lock$/;
 
 /**
- * Checks that a folder may hold an experiment: a new one, or one that holds one.
+ * Checks that a folder can be an experiment's: a new one, or that of an experiment.
  *
- * @throws {UsageError} If it holds anything else, or links.
+ * @throws {UsageError} If it contains anything else, or links.
  */
 export function checkFolder(dir: string): void {
   refuseLinksIn(dir);
@@ -42,27 +42,27 @@ export function checkFolder(dir: string): void {
 }
 
 /**
- * Keeps other drivers from running the cells of an experiment. Drivers of different
- * parts of it may run at a time.
+ * Locks the cells of an experiment against other drivers. Drivers of different parts
+ * may run at the same time.
  *
- * @param dir The folder, which is made.
+ * @param dir Folder, which is created.
  * @param shard Part of the cells, if not all.
- * @throws {UsageError} If another driver has some of the cells; the message names it.
+ * @throws {UsageError} If another driver runs some of the cells; the message names it.
  */
 export function lockExperiment(dir: string, shard?: Shard): RunLock {
   const refusal = (holder: string) =>
     `Cannot run the experiment ${dir}: ${holder} runs it at present`;
-  const own = shard === undefined
+  const lockName = shard === undefined
     ? "experiment.lock"
     : `experiment.${shard.part}-of-${shard.of}.lock`;
   const isMade = !existsSync(dir);
   try {
     mkdirSync(dir, { recursive: true });
-    const lock = lockFile(`${dir}/${own}`, refusal);
+    const lock = lockFile(`${dir}/${lockName}`, refusal);
     const mayRun = (name: string) =>
       shard !== undefined && name.endsWith(`-of-${shard.of}.lock`);
     for (const name of readdirSync(dir)) {
-      if (name === own || !LOCK.test(name) || mayRun(name)) continue;
+      if (name === lockName || !LOCK.test(name) || mayRun(name)) continue;
       const holder = holderOf(`${dir}/${name}`);
       if (holder === undefined) continue;
       lock.release();
@@ -75,7 +75,7 @@ export function lockExperiment(dir: string, shard?: Shard): RunLock {
   }
 }
 
-/** Removes a folder that was made for nothing, if it is empty. */
+/** Removes a folder that is not needed, if it is empty. */
 function discard(dir: string): void {
   try {
     rmdirSync(dir);
@@ -87,7 +87,7 @@ function discard(dir: string): void {
 const TITLE =
   "# Kept by 'deno task experiment', which reads it where this folder is its plan.";
 
-/** Keeps the plan in the folder of its experiment, with what it leaves to defaults. */
+/** Writes the plan to the folder of its experiment, with all defaults. */
 export function keepPlan(dir: string, plan: Plan): void {
   const { variants, ...rest } = plan;
   const named = variants.map(({ name, ...variant }) => [

@@ -2,35 +2,34 @@ import { SeededRandom } from "@bellman/envs";
 import { sampleEfficiency } from "@bellman/statistics";
 import { type CurveRun, valueAt } from "@bellman/training/plots";
 
-/** Resamples of a curve's band: more are not seen. */
+/** Bootstrap resamples of a curve's band: more make no visible difference. */
 export const CURVE_RESAMPLES = 2000;
-/** Places of a curve. */
+/** Points of a curve. */
 const PLACES = 100;
 
 /** Interquartile mean of runs with its band. */
 export interface IqmCurve {
   curve: CurveRun;
-  /** True for fewer than 5 runs, of which the band is too narrow. */
+  /** True for fewer than 5 runs, whose band is too narrow. */
   fewRuns: boolean;
 }
 
 /**
- * Computes the interquartile mean of the scores of runs on several tasks along a
- * curve, with 95 % percentile intervals of 2,000 stratified bootstrap resamples, at
- * the places that all runs reach.
+ * Computes the interquartile mean of runs on several tasks along learning curves, with
+ * 95 % percentile intervals from 2,000 stratified bootstrap resamples, at the points
+ * that all runs reach.
  *
- * @param runs Learning curves by run and task, `[runs][tasks]`, read between their
- * points by straight lines.
- * @returns The curve; undefined where there are no runs, or no place that all of
- * them reach.
+ * @param runs Learning curves by run and task, `[runs][tasks]`, interpolated linearly.
+ * @returns The curve; undefined if there are no runs, or no point that all of them
+ * reach.
  */
 export function iqmCurve(
   runs: readonly (readonly CurveRun[])[],
 ): IqmCurve | undefined {
-  const all = runs.flat();
-  const from = Math.max(...all.map(({ x }) => x[0] ?? Infinity));
-  const to = Math.min(...all.map(({ x }) => x.at(-1) ?? -Infinity));
-  if (all.length === 0 || !(from <= to)) return undefined;
+  const curves = runs.flat();
+  const from = Math.max(...curves.map(({ x }) => x[0] ?? Infinity));
+  const to = Math.min(...curves.map(({ x }) => x.at(-1) ?? -Infinity));
+  if (curves.length === 0 || !(from <= to)) return undefined;
   const count = from === to ? 1 : PLACES;
   const x = Array.from(
     { length: count },

@@ -17,12 +17,12 @@ import {
   sentences,
 } from "./section.ts";
 
-/** Words of the band of several tasks. */
+/** Description of the band over several tasks. */
 const BAND = `Bands: pointwise 95 % percentile intervals of ${
   CURVE_RESAMPLES.toLocaleString("en-US")
 } bootstrap resamples, which draw whole runs`;
 
-/** Reads the evaluations of a run during its training. */
+/** Reads the evaluations of a run during training. */
 function evaluationCurve(
   { dir }: Pick<CellResult, "dir">,
   onNotice: (line: string) => void,
@@ -34,10 +34,10 @@ function evaluationCurve(
   };
 }
 
-/** Returns the evaluations of a run. */
+/** Reads the evaluations of a run. */
 export type CurveOf = (cell: Pick<CellResult, "dir">) => CurveRun;
 
-/** Reads the evaluations of each run once; a log that cannot be read has none. */
+/** Makes a reader that reads each run once; an unreadable log has no evaluations. */
 export function curveReader(onNotice: (line: string) => void): CurveOf {
   const curves = new Map<string, CurveRun>();
   return (cell) => {
@@ -52,7 +52,7 @@ export function curveReader(onNotice: (line: string) => void): CurveOf {
   };
 }
 
-/** Evaluations during training: learning curves and sample efficiency. */
+/** Makes the section of learning curves and sample efficiency. */
 export function learningSection(
   results: Results,
   scales: Scales,
@@ -71,12 +71,12 @@ export function learningSection(
   };
 }
 
-/** A curve of a variant, with the runs that it is of. */
+/** Curve of a variant, with its number of runs. */
 interface VariantCurve {
   variant: string;
   series: CurveSeries;
   fewRuns: boolean;
-  /** Its runs in words. */
+  /** Description of its runs. */
   runs: string;
 }
 
@@ -86,15 +86,15 @@ function variantCurve(
     variant: string;
     runs: readonly (readonly CurveRun[])[];
     environments: readonly string[];
-    /** Sums up runs that all have points. */
+    /** Aggregates runs that all have points. */
     summed: (runs: readonly (readonly CurveRun[])[]) => IqmCurve | undefined;
   },
 ): VariantCurve[] {
   const evaluated = runs.filter((tasks) =>
     tasks.every(({ x }) => x.length > 0)
   );
-  const found = evaluated.length === 0 ? undefined : summed(evaluated);
-  if (found === undefined) return [];
+  const summary = evaluated.length === 0 ? undefined : summed(evaluated);
+  if (summary === undefined) return [];
   const count = evaluated.length, without = runs.length - count;
   const missing = [
     results.missingText(variant, environments),
@@ -105,9 +105,9 @@ function variantCurve(
     series: {
       name: `${variant} (${count} ${count === 1 ? "run" : "runs"})`,
       color: results.variants.indexOf(variant),
-      runs: [found.curve],
+      runs: [summary.curve],
     },
-    fewRuns: found.fewRuns,
+    fewRuns: summary.fewRuns,
     runs: `${variant} ${results.countText(variant, count, missing)}`,
   }];
 }
@@ -194,10 +194,10 @@ function efficiencyFigure(
     x: isShare ? x.map((it) => 100 * it / x.at(-1)!) : x,
     y,
   });
-  const curves = variants.flatMap((it) =>
+  const curves = variants.flatMap((variant) =>
     variantCurve(results, {
-      ...it,
-      runs: it.runs.map((tasks) => tasks.map(scaled)),
+      ...variant,
+      runs: variant.runs.map((tasks) => tasks.map(scaled)),
       summed: iqmCurve,
     })
   );

@@ -1,5 +1,5 @@
 /**
- * Experiments: variants of a plan, each in its environments with its seeds, trained,
+ * Experiments: variants of a plan, trained in several environments with several seeds,
  * evaluated and reported.
  *
  * @example

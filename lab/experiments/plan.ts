@@ -8,43 +8,43 @@ import {
 import { UsageError } from "@bellman/runs/program";
 import { atariScale } from "./atari_scale.ts";
 
-/** Scale of an environment's returns: `(return - low) / (high - low)`. */
+/** Scale of an environment's normalized scores: `(return - low) / (high - low)`. */
 export interface Scale {
-  /** Return of score 0; by default that of random actions. */
+  /** Return with score 0; that of random actions by default. */
   low?: number;
-  /** Return of score 1; by default the environment's reward threshold. */
+  /** Return with score 1; the environment's reward threshold by default. */
   high?: number;
 }
 
-/** Settings that runs of several environments and seeds have in common. */
+/** Variant: settings of runs in several environments with several seeds. */
 export interface Variant {
-  /** Its name, and that of its folder. */
+  /** Name of the variant, and of its folder. */
   name: string;
   /** Name of the algorithm. */
   algorithm: string;
-  /** Name of a preset, or `none`; by default the environment's own. */
+  /** Name of a preset, or `none`; the environment's own by default. */
   preset?: string;
   /** Configuration file instead of a preset. */
   config?: string;
-  /** Ids of its environments. */
+  /** Ids of environments. */
   environments: string[];
-  /** Seeds of its runs. */
+  /** Seeds of runs. */
   seeds: number[];
-  /** Environment steps; by default the preset's. */
+  /** Environment steps; those of the preset by default. */
   steps?: number;
-  /** Other settings, as `--set` takes them. */
+  /** Other settings, as for `--set`. */
   set: Record<string, unknown>;
 }
 
-/** An experiment: variants, each in its environments, with its seeds. */
+/** Plan of an experiment: variants in several environments with several seeds. */
 export interface Plan {
-  /** Its name, and that of its folder. */
+  /** Name of the experiment, and of its folder. */
   name: string;
-  /** Episodes of the evaluations of the last and the best policy of each run. */
+  /** Number of episodes of each run's final evaluations. */
   episodes: number;
-  /** Variants that are compared. */
+  /** Variants to compare. */
   variants: Variant[];
-  /** Scales by environments. */
+  /** Score scales by environment. */
   scores: Record<string, Scale>;
   /** Pairs of variants to compare. */
   compare: [better: string, than: string][];
@@ -66,7 +66,7 @@ const SEEDS = {
   ],
 };
 
-/** Scales by environments, or those of the Atari games. */
+/** Schema of score scales by environment, or `atari`. */
 export const SCORES = { anyOf: [MAPPING, { enum: ["atari"] }] };
 
 const PLAN: ConfigSchema = {
@@ -96,14 +96,14 @@ const VARIANT: ConfigSchema = {
 };
 
 const FINITE = { type: "number", minimum: -1e300, maximum: 1e300 };
-/** Keys of a {@linkcode Scale}. */
+/** Schema of a {@linkcode Scale}. */
 const SCALE: ConfigSchema = { properties: { low: FINITE, high: FINITE } };
 
-/** Names that are folders on every system. */
+/** Names that are valid folder names on every system. */
 const FOLDER_NAME = /^\w[\w.-]{0,99}$/;
 
 /**
- * Checks a name of a folder, which errors call `what`.
+ * Checks a folder name; errors call it `what`.
  *
  * @example
  * ```ts
@@ -122,8 +122,8 @@ export function checkName(name: string, what: string): void {
 }
 
 /**
- * Names an experiment or a search after its file, in letters that are a folder's on
- * every system: `my plan.yaml` is `my-plan`.
+ * Makes the name of an experiment or a search from its file, as a folder name for every
+ * system: `my plan.yaml` becomes `my-plan`.
  *
  * @example
  * ```ts
@@ -144,7 +144,7 @@ export function nameOfFile(path: string): string {
 }
 
 /**
- * Checks that names stay apart as folders, where a file system ignores case too.
+ * Checks that names are distinct folders, even if the file system ignores case.
  *
  * @example
  * ```ts
@@ -156,10 +156,10 @@ export function nameOfFile(path: string): string {
  * ```
  */
 export function checkApart(names: readonly string[], what: string): void {
-  const found = new Map<string, string>();
+  const folders = new Map<string, string>();
   for (const name of names) {
     const folder = folderOf(name).toLowerCase();
-    const other = found.get(folder);
+    const other = folders.get(folder);
     if (other !== undefined) {
       throw new UsageError(
         other === name
@@ -167,12 +167,12 @@ export function checkApart(names: readonly string[], what: string): void {
           : `Cannot use ${what} with both '${other}' and '${name}': they may be the same folder, give them other names`,
       );
     }
-    found.set(folder, name);
+    folders.set(folder, name);
   }
 }
 
 /**
- * Returns the name of a folder for an id, which may hold what one should not: `ALE/Pong-v5`.
+ * Returns a folder name for an id, which may contain other characters: `ALE/Pong-v5`.
  *
  * @example
  * ```ts
@@ -186,15 +186,15 @@ export function folderOf(id: string): string {
   return id.replaceAll(/[^\w.-]+/g, "-");
 }
 
-function seedsOf(given: unknown, origin: string): number[] {
-  if (typeof given === "number") {
-    return Array.from({ length: given }, (_, i) => i);
+function seedsOf(seeds: unknown, origin: string): number[] {
+  if (typeof seeds === "number") {
+    return Array.from({ length: seeds }, (_, i) => i);
   }
-  if (Array.isArray(given)) {
-    checkApart(given.map(String), `the seeds of ${origin}`);
-    return given;
+  if (Array.isArray(seeds)) {
+    checkApart(seeds.map(String), `the seeds of ${origin}`);
+    return seeds;
   }
-  const [first, last] = /^(\d+)\.\.(\d+)$/.exec(String(given))?.slice(1)
+  const [first, last] = /^(\d+)\.\.(\d+)$/.exec(String(seeds))?.slice(1)
     .map(Number) ?? [];
   const count = last - first + 1;
   if (count >= 1 && count <= MOST_SEEDS && last <= SEED.maximum) {
@@ -202,18 +202,18 @@ function seedsOf(given: unknown, origin: string): number[] {
   }
   throw new UsageError(
     `Cannot use seeds = ${
-      JSON.stringify(given)
+      JSON.stringify(seeds)
     } of ${origin}: expected a number of seeds, a list such as [3, 5] or a range such as 200..209`,
   );
 }
 
-/** Reads a mapping of names to mappings, whose keys a schema has. */
+/** Parses a record of records with a schema. */
 function entriesOf<T>(
-  given: unknown,
+  record: unknown,
   schema: ConfigSchema,
   where: (name: string) => string,
 ): [name: string, entry: T][] {
-  return Object.entries(given ?? {}).map(([name, entry]) => {
+  return Object.entries(record ?? {}).map(([name, entry]) => {
     const origin = where(name);
     if (typeof entry !== "object" || Array.isArray(entry)) {
       throw new UsageError(
@@ -229,11 +229,11 @@ function entriesOf<T>(
 }
 
 /**
- * Reads the scales of environments; `atari` has those of its games.
+ * Parses the score scales of environments; `atari` stands for those of its games.
  *
- * @param given What `scores` holds.
- * @param plan All environments, and the name of the file for messages.
- * @returns The scales by environment.
+ * @param scores Value of `scores`.
+ * @param plan All environments, and name of the file for error messages.
+ * @returns Score scales by environment.
  * @throws {UsageError} If a name or a value is not valid.
  *
  * @example
@@ -247,13 +247,13 @@ function entriesOf<T>(
  * ```
  */
 export function readScores(
-  given: unknown,
+  scores: unknown,
   { environments, origin }: {
     environments: readonly string[];
     origin: string;
   },
 ): Record<string, Scale> {
-  if (given === "atari") {
+  if (scores === "atari") {
     const games = environments.map((env) => [env, atariScale(env)] as const)
       .filter((it): it is [string, Required<Scale>] => it[1] !== undefined);
     if (games.length > 0) return Object.fromEntries(games);
@@ -262,7 +262,7 @@ export function readScores(
     );
   }
   const scales = entriesOf<Scale>(
-    given,
+    scores,
     SCALE,
     (env) => `the scores of ${env}`,
   );
@@ -276,7 +276,7 @@ export function readScores(
   return Object.fromEntries(scales);
 }
 
-/** Checks that a name is one of those that there are. */
+/** Checks that a name is one of the existing ones. */
 function checkKnown(
   name: string,
   known: readonly string[],
@@ -286,10 +286,10 @@ function checkKnown(
   throw new UsageError(`Unknown ${what} '${name}': ${hintAt(name, known)}`);
 }
 
-function variantsOf(given: Record<string, unknown>, origin: string): Variant[] {
-  const { steps, environments = [], set = {} } = given as Partial<Variant>;
+function variantsOf(plan: Record<string, unknown>, origin: string): Variant[] {
+  const { steps, environments = [], set = {} } = plan as Partial<Variant>;
   const entries = entriesOf<Partial<Variant>>(
-    given.variants,
+    plan.variants,
     VARIANT,
     (name) => `the variant '${name}' of ${origin}`,
   );
@@ -299,20 +299,20 @@ function variantsOf(given: Record<string, unknown>, origin: string): Variant[] {
     );
   }
   checkApart(entries.map(([name]) => name), `variants of ${origin}`);
-  const seeds = seedsOf(given.seeds ?? 10, origin);
-  return entries.map(([name, own]) => {
+  const seeds = seedsOf(plan.seeds ?? 10, origin);
+  return entries.map(([name, overrides]) => {
     checkName(name, `the variant '${name}'`);
     const variant: Variant = {
       algorithm: name,
       steps,
-      // A list of its own, which YAML would write as a reference.
+      // A copy, since YAML would write the same list as a reference.
       environments: [...environments],
-      ...own,
+      ...overrides,
       name,
-      seeds: own.seeds === undefined
+      seeds: overrides.seeds === undefined
         ? [...seeds]
-        : seedsOf(own.seeds, `the variant '${name}' of ${origin}`),
-      set: { ...set, ...own.set },
+        : seedsOf(overrides.seeds, `the variant '${name}' of ${origin}`),
+      set: { ...set, ...overrides.set },
     };
     if (variant.environments.length === 0) {
       throw new UsageError(
@@ -324,29 +324,29 @@ function variantsOf(given: Record<string, unknown>, origin: string): Variant[] {
   });
 }
 
-/** A plan as its file has it: names, lists and mappings, with much left to defaults. */
+/** Plan as in its file: with names, lists and optional settings. */
 export interface PlanObject {
   /** Name of the experiment, and of its folder. */
   name?: string;
-  /** Ids of the environments of all variants that name none of their own. */
+  /** Ids of environments, for variants without their own. */
   environments?: string[];
   /** Number of seeds, their list, or a range such as `200..209`; 10 by default. */
   seeds?: number | number[] | string;
-  /** Environment steps of each run; by default the preset's. */
+  /** Environment steps of each run; those of the preset by default. */
   steps?: number;
-  /** Episodes of the evaluations at the end of each run; 100 by default. */
+  /** Number of episodes of each run's final evaluations; 100 by default. */
   episodes?: number;
   /** Settings of all variants. */
   set?: Record<string, unknown>;
-  /** Variants by name, which is the algorithm's where they name none. */
+  /** Variants by name; the name is also the default algorithm. */
   variants: Record<string, VariantObject>;
-  /** Scales of the returns by environment, or those of the Atari games. */
+  /** Score scales by environment, or `atari` for those of its games. */
   scores?: Record<string, Scale> | "atari";
   /** Pairs of variants to compare: the first is expected to be better. */
   compare?: [better: string, than: string][];
 }
 
-/** A variant as the file of a plan has it. */
+/** Variant as in the file of a plan. */
 export interface VariantObject
   extends Pick<PlanObject, "environments" | "seeds" | "steps" | "set"> {
   /** Name of the algorithm. */
@@ -361,9 +361,8 @@ export interface VariantObject
  * Parses the plan of an experiment.
  *
  * @param text YAML.
- * @param origin Name of its file.
- * @param name Name of the experiment, where the plan gives none; by default the
- * file's.
+ * @param origin Name of the file.
+ * @param name Name of the experiment, if the plan has none; the file's by default.
  * @throws {UsageError} If a key or a value is not valid, at any depth.
  *
  * @example
@@ -381,10 +380,10 @@ export function parsePlan(text: string, origin: string, name?: string): Plan {
 }
 
 /**
- * Reads the plan of an experiment out of an object.
+ * Validates the plan of an experiment, given as an object.
  *
- * @param given The plan as its file would have it.
- * @param origin Name for messages, and of an experiment that has none.
+ * @param plan Plan as in a file.
+ * @param origin Name for error messages, and the default name of the experiment.
  * @throws {UsageError} If a key or a value is not valid, at any depth.
  *
  * @example
@@ -397,10 +396,10 @@ export function parsePlan(text: string, origin: string, name?: string): Plan {
  * ```
  */
 export function planOf(
-  given: PlanObject,
-  origin: string = given.name ?? "the plan",
+  plan: PlanObject,
+  origin: string = plan.name ?? "the plan",
 ): Plan {
-  return planFrom(Object.entries(given), origin);
+  return planFrom(Object.entries(plan), origin);
 }
 
 function planFrom(
@@ -408,24 +407,24 @@ function planFrom(
   origin: string,
   name?: string,
 ): Plan {
-  const given = validateEntries(entries, { schema: PLAN, origin });
-  const variants = variantsOf(given, origin);
+  const values = validateEntries(entries, { schema: PLAN, origin });
+  const variants = variantsOf(values, origin);
   const environments = variants.flatMap((it) => it.environments);
   const plan: Plan = {
-    name: String(given.name ?? name ?? nameOfFile(origin)),
-    episodes: Number(given.episodes ?? 100),
+    name: String(values.name ?? name ?? nameOfFile(origin)),
+    episodes: Number(values.episodes ?? 100),
     variants,
-    scores: readScores(given.scores, {
+    scores: readScores(values.scores, {
       environments: [...new Set(environments)],
       origin,
     }),
-    compare: (given.compare ?? []) as Plan["compare"],
+    compare: (values.compare ?? []) as Plan["compare"],
   };
   checkName(plan.name, `the name '${plan.name}'`);
   for (const pair of plan.compare) {
-    for (const it of pair) {
+    for (const variant of pair) {
       checkKnown(
-        it,
+        variant,
         plan.variants.map(({ name }) => name),
         `variant of compare in ${origin}:`,
       );

@@ -34,7 +34,7 @@ const AGGREGATES: readonly [name: string, statistic: Statistic][] = [
   ["optimality gap", optimalityGap],
 ];
 
-/** Points of a performance profile. */
+/** Number of points of a performance profile. */
 const THRESHOLDS = 81;
 
 const TITLES: Readonly<Record<Which, string>> = {
@@ -51,12 +51,12 @@ const INTROS: Readonly<Record<Which, string>> = {
 const INTERVALS =
   "95 % intervals: percentiles of 50,000 stratified bootstrap resamples of the runs";
 
-/** Options of a bootstrap, with random numbers of its own: reports repeat. */
+/** Bootstrap options with fixed random numbers, so that reports are reproducible. */
 const bootstrap = (
   options: Partial<BootstrapOptions> = {},
 ): BootstrapOptions => ({ random: new SeededRandom(0), ...options });
 
-/** Results of one kind of policies: `last` or `best`, never mixed. */
+/** Makes the section of one kind of policy: `last` or `best`, never mixed. */
 export function policiesSection(
   results: Results,
   { which, scales }: { which: Which; scales: Scales },
@@ -104,7 +104,7 @@ interface Common {
   results: Results;
 }
 
-/** Aggregate of a variant with its interval. */
+/** Aggregate of a variant with its confidence interval. */
 interface Aggregate extends Estimate {
   variant: string;
   name: string;
@@ -135,7 +135,7 @@ const marked = (
   estimates: readonly { variant: string; fewRuns: boolean }[],
 ): string => fewRunsNote(estimates.map((it) => ({ ...it, name: it.variant })));
 
-/** Names the runs that scores are of. */
+/** Describes the runs of scores. */
 function runsOf(scored: readonly Scored[], { results }: Common): string {
   const texts = scored.map(({ variant, environments, seeds }) => {
     const missing = results.missingText(variant, environments);
@@ -200,7 +200,7 @@ function aggregateTable(
       { name: "note" },
     ],
     rows: scored.flatMap(({ variant, environments, seeds }) =>
-      aggregates.filter((it) => it.variant === variant).map((it) => [
+      aggregates.filter((row) => row.variant === variant).map((it) => [
         variant,
         it.name,
         it.value,
@@ -225,8 +225,8 @@ function noteOf(
 }
 
 function profileFigure(scored: readonly Scored[], common: Common): Figure {
-  const all = scored.flatMap(({ scores }) => scores.flat());
-  const [low, high] = [Math.min(0, ...all), Math.max(1, ...all)];
+  const flat = scored.flatMap(({ scores }) => scores.flat());
+  const [low, high] = [Math.min(0, ...flat), Math.max(1, ...flat)];
   const thresholds = Array.from(
     { length: THRESHOLDS },
     (_, i) => low + (high - low) * i / (THRESHOLDS - 1),
@@ -274,7 +274,7 @@ function profileFigure(scored: readonly Scored[], common: Common): Figure {
   };
 }
 
-/** Comparison of two variants. */
+/** Probability of improvement between two variants. */
 interface Improvement extends Estimate {
   variant: string;
   pair: readonly [x: string, y: string];
@@ -361,21 +361,21 @@ function improvementTable(
       { name: "seeds of Y" },
       { name: "note" },
     ],
-    rows: improvements.map((it) => [
-      ...it.pair,
-      it.value,
-      it.interval,
-      it.environments.length,
-      ...it.pair.map((variant, i) =>
-        common.results.countText(variant, it.counts[i])
+    rows: improvements.map((pair) => [
+      ...pair.pair,
+      pair.value,
+      pair.interval,
+      pair.environments.length,
+      ...pair.pair.map((variant, i) =>
+        common.results.countText(variant, pair.counts[i])
       ),
-      it.fewRuns ? FEW_RUNS : "",
+      pair.fewRuns ? FEW_RUNS : "",
     ]),
     caption: improvementCaption(improvements, common),
   };
 }
 
-/** Returns of all variants in an environment. */
+/** Makes the table of all variants' returns in an environment. */
 function environmentTable(environment: string, common: Common): Table {
   const { results, which } = common;
   const variants = results.variants

@@ -16,12 +16,12 @@ import {
 } from "@bellman/runs/training";
 import { messageOf, readText, writeWhole } from "@bellman/runs/program";
 
-/** Episodes of random actions. */
+/** Number of episodes of random actions. */
 export const RANDOM_EPISODES = 100;
-/** Seed of their environments and actions. */
+/** Seed of environments and actions. */
 const SEED = 0;
 
-/** Actor whose actions are random, of those that are allowed. */
+/** Makes an actor of random allowed actions. */
 function randomActor({ actionSpace, numEnvs }: VecEnv): Actor {
   const random = new SeededRandom(deriveSeed(SEED, 0));
   const batch = allocateBatch(actionSpace, numEnvs);
@@ -29,25 +29,28 @@ function randomActor({ actionSpace, numEnvs }: VecEnv): Actor {
     act(_, masks) {
       const size = (masks?.length ?? 0) / numEnvs;
       for (let row = 0; row < numEnvs; row++) {
-        const own = masks?.subarray(row * size, (row + 1) * size);
-        writeRow(actionSpace, sample(actionSpace, random, own), { batch, row });
+        const rowMask = masks?.subarray(row * size, (row + 1) * size);
+        writeRow(actionSpace, sample(actionSpace, random, rowMask), {
+          batch,
+          row,
+        });
       }
       return batch;
     },
   };
 }
 
-/** Folder of what is measured, and listeners. */
+/** Options of {@linkcode randomReturns}. */
 export interface RandomReturnsOptions {
-  /** Folder that keeps the returns of random actions. */
+  /** Folder that stores the returns of random actions. */
   dir: string;
-  /** Takes lines that the user should see. */
+  /** Receives lines for the user. */
   onNotice: (line: string) => void;
-  /** Ends the measurement. */
+  /** Aborts the measurement. */
   signal?: AbortSignal;
 }
 
-/** Measures the mean return of random actions in the environment of a run. */
+/** Measures the mean return of random actions in a run's environment. */
 async function measure(
   config: ResolvedConfig,
   { onNotice, signal }: Omit<RandomReturnsOptions, "dir">,
@@ -82,20 +85,19 @@ function readKept(path: string): Record<string, number> {
       kept.filter((it): it is [string, number] => Number.isFinite(it[1])),
     );
   } catch {
-    // They are measured once more.
+    // They are measured again.
     return {};
   }
 }
 
 /**
- * Returns the mean returns of random actions, over 100 episodes of each
- * environment: those that the folder of an experiment keeps, and others once they
- * are measured.
+ * Returns the mean returns of random actions over 100 episodes of each environment,
+ * stored ones or newly measured ones.
  *
- * @param configs Configurations of runs, by their environments.
- * @param options Folder, where lines go that the user should see, and the end.
- * @returns The returns by environment; one that cannot be measured is left out,
- * with a line.
+ * @param configs Configurations of runs by environment.
+ * @param options Folder, receiver of lines for the user, abort signal.
+ * @returns Returns by environment; one that cannot be measured is left out, with a
+ * line.
  */
 export async function randomReturns(
   configs: ReadonlyMap<string, ResolvedConfig>,

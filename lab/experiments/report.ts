@@ -22,7 +22,7 @@ import {
   textsOf,
 } from "./tables.ts";
 
-/** Experiment that is reported. */
+/** Experiment to report. */
 export interface ReportedExperiment {
   /** The plan. */
   plan: Plan;
@@ -35,7 +35,7 @@ export interface ReportedExperiment {
 /** Options of {@linkcode reportOf}. */
 export type ReportOptions = Omit<MeasureOptions, "dir">;
 
-/** Sections of a report, and what leads to them. */
+/** Report of an experiment. */
 export interface ExperimentReport {
   /** The plan. */
   plan: Plan;
@@ -43,7 +43,7 @@ export interface ExperimentReport {
   cells: readonly CellResult[];
   /** Scales of the normalized scores. */
   scales: Scales;
-  /** Figures and tables under their headings. */
+  /** Figures and tables by section. */
   sections: readonly Section[];
 }
 
@@ -75,7 +75,7 @@ export async function reportOf(
   };
 }
 
-/** All tables of a report. */
+/** Lists all tables of a report. */
 export function tablesOf({ sections }: ExperimentReport): Table[] {
   return sections.flatMap(({ tables }) => tables);
 }
@@ -84,7 +84,7 @@ export function tablesOf({ sections }: ExperimentReport): Table[] {
  * Writes `report.html`, `figures/*.svg` and `tables/*` into the folder of an
  * experiment.
  *
- * @returns The path of the page.
+ * @returns Path of the page.
  */
 export function writeExperimentReport(
   dir: string,
@@ -174,7 +174,7 @@ function sectionMarkup({ title, intro, figures, tables }: Section): string {
   ].filter((it) => it !== "").join("\n");
 }
 
-/** Lays a table out for a page. */
+/** Formats a table as HTML. */
 function tableMarkup(whole: Table): string {
   const table = filledColumns(whole);
   const row = (cells: readonly string[], tag: string) =>
@@ -238,8 +238,8 @@ function timeTable(results: Results): Table {
       { name: "seeds" },
     ],
     rows: pairs.map(({ variant, environment, cells }) => {
-      const mean = (of: (cell: CellResult) => number) =>
-        cells.reduce((sum, it) => sum + of(it), 0) / cells.length;
+      const mean = (numberOf: (cell: CellResult) => number) =>
+        cells.reduce((sum, it) => sum + numberOf(it), 0) / cells.length;
       const seeds = results.countText(variant, cells.length);
       if (cells.length === 0) {
         return [variant, environment, null, null, null, seeds];

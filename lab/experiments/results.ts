@@ -2,10 +2,10 @@ import type { CellResult } from "./cells.ts";
 import type { Plan } from "./plan.ts";
 import type { KnownScale } from "./scales.ts";
 
-/** Policy of a run: at the end of training, or of its best checkpoint. */
+/** Policy of a run: final, or of its best checkpoint. */
 export type Which = "last" | "best";
 
-/** Scores of a variant, and the seeds that they are of. */
+/** Scores of a variant, with their seeds. */
 export interface Scored {
   variant: string;
   environments: readonly string[];
@@ -42,14 +42,14 @@ export class Results {
     return this.plan.variants.find(({ name }) => name === variant)!.seeds;
   }
 
-  /** Finished cells of a variant in an environment, in the order of the seeds. */
+  /** Finished cells of a variant in an environment, in the order of seeds. */
   finished(variant: string, environment: string): CellResult[] {
     return this.seedsOf(variant)
       .map((seed) => this.#byName.get(keyOf({ variant, environment, seed })))
       .filter((it) => it?.state === "finished") as CellResult[];
   }
 
-  /** Seeds that a variant has finished in all of some environments. */
+  /** Seeds that a variant has finished in all given environments. */
   commonSeeds(variant: string, environments: readonly string[]): number[] {
     return this.seedsOf(variant).filter((seed) =>
       environments.every((environment) =>
@@ -59,7 +59,7 @@ export class Results {
     );
   }
 
-  /** Scores of the seeds that a variant has finished in all of some environments. */
+  /** Scores of the seeds that a variant has finished in all given environments. */
   scored(
     variant: string,
     environments: readonly string[],
@@ -79,14 +79,17 @@ export class Results {
     return { variant, environments, seeds, scores };
   }
 
-  /** Counts seeds of a variant: `10`, or `9 of 10 (without seed 3: failed)`. */
+  /**
+   * Describes the number of seeds of a variant: `10`, or `9 of 10 (without seed 3:
+   * failed)`.
+   */
   countText(variant: string, seeds: number, missing = ""): string {
     const { length } = this.seedsOf(variant);
     const count = seeds === length ? String(length) : `${seeds} of ${length}`;
     return missing === "" ? count : `${count} (${missing})`;
   }
 
-  /** Names the seeds of a variant that are not finished: `without seed 3: failed`. */
+  /** Describes the unfinished seeds of a variant: `without seed 3: failed`. */
   missingText(variant: string, environments: readonly string[]): string {
     const missing = this.seedsOf(variant).flatMap((seed) => {
       const states = environments.map((environment) => ({

@@ -10,47 +10,47 @@ import {
 
 /** Scale of an environment's normalized scores: `(return - low) / (high - low)`. */
 export interface KnownScale {
-  /** Return of score 0. */
+  /** Return with score 0. */
   low: number;
-  /** Return of score 1. */
+  /** Return with score 1. */
   high: number;
-  /** Origin of the two numbers, in words. */
+  /** Description of their origin. */
   origin: string;
 }
 
-/** Scales of the environments of an experiment. */
+/** Score scales of an experiment's environments. */
 export interface Scales {
   /** Scales by environment. */
   known: ReadonlyMap<string, KnownScale>;
-  /** Environments without one, and the reason. */
+  /** Reason for each environment without a scale. */
   leftOut: ReadonlyMap<string, string>;
 }
 
-/** Lists the environments of a plan, each once. */
+/** Lists the distinct environments of a plan. */
 export function environmentsOf({ variants }: Plan): string[] {
   return [...new Set(variants.flatMap((it) => it.environments))];
 }
 
-/** Environments whose returns are scaled, and the ends of the scales that are given. */
+/** Environments, with the given ends of their scales. */
 export interface ScaledPlan {
   /** Ids of the environments. */
   environments: readonly string[];
-  /** Ends that are given, by environment. */
+  /** Given ends of scales by environment. */
   scores: Readonly<Record<string, Scale>>;
 }
 
 /** Options of {@linkcode measureScales}. */
 export interface MeasureOptions extends RandomReturnsOptions {
-  /** Configurations of runs by environment, in which random actions are measured. */
+  /** Configurations of runs by environment, for measuring random actions. */
   configs: ReadonlyMap<string, ResolvedConfig>;
 }
 
 /**
- * Finds the scales of normalized scores: those that are given; by default 0 is the
- * return of random actions, which is measured, 1 the environment's reward threshold.
+ * Determines the scales of normalized scores: given ones; by default 0 is the measured
+ * return of random actions, 1 the environment's reward threshold.
  *
- * @param plan Environments, and ends that are given.
- * @param options Configurations, folder that keeps what is measured, listeners.
+ * @param plan Environments, and given ends of scales.
+ * @param options Configurations, folder of measurements, receivers.
  * @returns The scales, and why environments have none.
  *
  * @example
@@ -78,7 +78,7 @@ export async function measureScales(
   return await scalesOf(plan, await randomReturns(new Map(unscaled), options));
 }
 
-/** Finds scales where the returns of random actions are known. */
+/** Determines scales from known returns of random actions. */
 export async function scalesOf(
   plan: ScaledPlan,
   randomReturns: ReadonlyMap<string, number>,
@@ -86,9 +86,9 @@ export async function scalesOf(
   const known = new Map<string, KnownScale>();
   const leftOut = new Map<string, string>();
   for (const environment of plan.environments) {
-    const given = plan.scores[environment] ?? {};
+    const ends = plan.scores[environment] ?? {};
     const random = randomReturns.get(environment);
-    const scale = await scaleOf(environment, given, random);
+    const scale = await scaleOf(environment, ends, random);
     if (typeof scale === "string") leftOut.set(environment, scale);
     else known.set(environment, scale);
   }
@@ -96,25 +96,25 @@ export async function scalesOf(
 }
 
 /**
- * Finds the scale of an environment.
+ * Determines the scale of an environment.
  *
- * @param environment Its id.
- * @param given Ends that the plan gives.
- * @param random Return of random actions, where it is known.
- * @returns The scale, or the reason for which there is none.
+ * @param environment Environment id.
+ * @param ends Ends in the plan.
+ * @param random Return of random actions, if known.
+ * @returns The scale, or the reason why there is none.
  */
 async function scaleOf(
   environment: string,
-  given: Scale,
+  ends: Scale,
   random: number | undefined,
 ): Promise<KnownScale | string> {
-  const low = given.low ?? random;
-  const high = given.high ?? await rewardThreshold(environment);
+  const low = ends.low ?? random;
+  const high = ends.high ?? await rewardThreshold(environment);
   if (high === undefined) {
     return "it has no reward threshold, and the plan gives no high";
   }
   if (low === undefined) return "the return of random actions is not known";
-  if (low < high) return { low, high, origin: originOf(environment, given) };
+  if (low < high) return { low, high, origin: originOf(environment, ends) };
   return `random actions reach ${low.toFixed(1)}, no less than ${high}`;
 }
 

@@ -2,32 +2,32 @@ import type { Table } from "./tables.ts";
 
 /** Figure of a report. */
 export interface Figure {
-  /** Name of its file. */
+  /** File name. */
   name: string;
   /** Its title. */
   title: string;
-  /** What it shows, of how many runs, by which bootstrap. */
+  /** Caption: content, number of runs, bootstrap. */
   caption: string;
-  /** Draws it as SVG, without its title where that is empty. */
+  /** Draws it as SVG, with a title unless that is empty. */
   draw(look: { title: string; width: number; height: number }): string;
 }
 
-/** Part of a report under a heading. */
+/** Section of a report. */
 export interface Section {
-  /** Its heading. */
+  /** Heading. */
   title: string;
   /** Sentence below the heading. */
   intro: string;
   /** Its figures. */
   figures: readonly Figure[];
-  /** Its tables, below the figures. */
+  /** Tables, below the figures. */
   tables: readonly Table[];
 }
 
-/** Words for fewer runs than an interval needs. */
+/** Note for fewer runs than an interval needs. */
 export const FEW_RUNS = "few runs: too narrow";
 
-/** Names what has too few runs for its intervals. */
+/** Notes which estimates have too few runs for their intervals. */
 export function fewRunsNote(
   estimates: readonly { name: string; fewRuns: boolean }[],
 ): string {
@@ -36,7 +36,7 @@ export function fewRunsNote(
   return `${FEW_RUNS}: ${[...new Set(names)].join(", ")}`;
 }
 
-/** Joins sentences, without those that are empty. */
+/** Joins sentences, without empty ones. */
 export function sentences(...texts: readonly string[]): string {
   return texts.filter((it) => it !== "")
     .map((it) => it.endsWith(".") ? it : `${it}.`).join(" ");

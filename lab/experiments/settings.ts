@@ -21,30 +21,30 @@ import {
 import { type Cell, type CellResult, nameOf } from "./cells.ts";
 import type { Plan, Variant } from "./plan.ts";
 
-/** Settings of a variant in one of its environments. */
+/** Settings of a variant in one environment. */
 export interface CellSettings {
-  /** Configuration, of the first seed. */
+  /** Configuration with the first seed. */
   config: ResolvedConfig;
-  /** Threads of its runs; null for all of the machine. */
+  /** Threads of each run; null for all of the machine. */
   threads: number | null;
-  /** Settings that the plan and whoever runs it give, without the seed. */
+  /** Settings of plan and command line, without the seed. */
   entries: Entry[];
 }
 
 /** Settings of all cells, by variant and environment. */
 export type PlanSettings = ReadonlyMap<string, CellSettings>;
 
-/** What the cells of an experiment have in common. */
+/** Common options of an experiment's cells. */
 export interface CellOptions {
-  /** Settings of all cells, before those of the plan. */
+  /** Settings of all cells, which override the plan's. */
   set: readonly Entry[];
-  /** True where code that the plan names may be run. */
+  /** Trust code that the plan names. */
   isTrusted: boolean;
-  /** Path of the plan, where it is a file. */
+  /** Path of the plan's file. */
   path?: string;
-  /** Threads of a cell whose settings name no number; by default all of the machine. */
+  /** Default number of threads of a cell; all of the machine's if left out. */
   threads?: number;
-  /** Keys of the cells that are to be run, whose environments must be there. */
+  /** Keys of the cells to run, whose environments must exist. */
   wanted: ReadonlySet<string>;
 }
 
@@ -64,15 +64,15 @@ export function keyOf(cell: Pick<Cell, "variant" | "environment">): string {
   return `${cell.variant} on ${cell.environment}`;
 }
 
-/** Returns the settings of a variant in an environment. */
+/** Returns the entries of a variant in an environment. */
 function entriesOf(
   { algorithm, steps, set }: Variant,
   environment: string,
-  given: readonly Entry[],
+  command: readonly Entry[],
 ): Entry[] {
   const keyOf = (name: string) => settingKey(algorithm, name.trim());
-  const keys = new Set(given.map(([name]) => keyOf(name)));
-  const own = Object.entries(set).filter(([name]) => !keys.has(keyOf(name)))
+  const keys = new Set(command.map(([name]) => keyOf(name)));
+  const entries = Object.entries(set).filter(([name]) => !keys.has(keyOf(name)))
     .map(([key, value]): Entry => [
       key,
       value,
@@ -83,12 +83,12 @@ function entriesOf(
     ...steps === undefined || keys.has("totalTimesteps")
       ? []
       : [["totalTimesteps", steps, "steps"] satisfies Entry],
-    ...own,
-    ...given,
+    ...entries,
+    ...command,
   ];
 }
 
-/** Returns the sources of a variant's configuration, with a seed. */
+/** Returns the sources of a variant's configuration with a seed. */
 function sourcesOf(
   { name, preset, config: path }: Variant,
   entries: Entry[],
@@ -107,20 +107,20 @@ function sourcesOf(
 
 /**
  * Resolves the settings of all variants in their environments, as `train` does, and
- * finds the environments of those that are to be run: before anything runs.
+ * checks that the environments to run in exist, before anything runs.
  *
  * @param plan The plan.
  * @param options Settings of the command line.
- * @param onNotice Takes lines that the user should see.
- * @throws {UsageError} If a setting is not valid, there is no such environment, or
- * code that is named is not trusted.
+ * @param onNotice Receives lines for the user.
+ * @throws {UsageError} If a setting is not valid, there is no such environment, or code
+ * is not trusted.
  */
 export async function resolveSettings(
   { variants }: Plan,
   { set, isTrusted, path, threads, wanted }: CellOptions,
   onNotice: (line: string) => void,
 ): Promise<PlanSettings> {
-  const found = new Map<string, CellSettings>();
+  const resolved = new Map<string, CellSettings>();
   const pairs = variants.flatMap((variant) =>
     variant.environments.map((environment) => ({ variant, environment }))
   );
@@ -128,7 +128,7 @@ export async function resolveSettings(
     const key = keyOf({ variant: variant.name, environment });
     const entries = entriesOf(variant, environment, set);
     try {
-      // A seed among the settings would be one of all cells.
+      // A seed among the settings would apply to all cells.
       const sources = sourcesOf(variant, entries, 0);
       const config = await resolveWithModules(variant.algorithm, sources, {
         admit(config) {
@@ -137,10 +137,10 @@ export async function resolveSettings(
         onNotice: (line) => onNotice(`${key}: ${line}`),
       });
       if (wanted.has(key)) await loadEnvironment(config);
-      // Cores are for cells: the numbers are the same.
-      const own = config.threads ?? threads ?? null;
-      if (own !== config.threads) entries.push(["threads", own]);
-      found.set(key, { config, threads: own, entries });
+      // Cells use cores instead: the numbers are the same.
+      const count = config.threads ?? threads ?? null;
+      if (count !== config.threads) entries.push(["threads", count]);
+      resolved.set(key, { config, threads: count, entries });
     } catch (error) {
       const input = asInputError(error);
       if (input === undefined || input.message.includes(key)) throw error;
@@ -149,12 +149,12 @@ export async function resolveSettings(
       });
     }
   }
-  return found;
+  return resolved;
 }
 
 /**
  * Checks that the algorithms of cells can learn in their environments with these
- * settings: before anything runs. Settings without effect are told.
+ * settings, before anything runs. Settings without effect are reported.
  *
  * @throws {UsageError} If an environment cannot be made, or a setting does not fit it.
  */
@@ -176,7 +176,7 @@ export async function checkFit(
   }
 }
 
-/** Returns the task of a cell's job. */
+/** Makes the task of a cell's job. */
 export function taskOf(
   cell: Cell,
   { settings, episodes, isTrusted }: {
@@ -186,19 +186,19 @@ export function taskOf(
   },
 ): RunTask {
   const { config, threads } = settings.get(keyOf(cell))!;
-  const own = { ...config, threads, seed: cell.seed };
-  return { dir: cell.dir, settings: own, isTrusted, episodes };
+  const cellSettings = { ...config, threads, seed: cell.seed };
+  return { dir: cell.dir, settings: cellSettings, isTrusted, episodes };
 }
 
-/** Settings that a run resolves for its machine, unless they are given. */
+/** Settings that a run chooses for its machine by default. */
 const OF_MACHINE = ["engine", "backend", "plugin", "threads", "workers"];
-/** Settings whose paths a run makes absolute. */
+/** Settings with paths that a run makes absolute. */
 const PATHS: readonly string[] = ["envModules", "algorithmModules", "wrappers"];
 
 /**
- * Lists the settings in which a run that exists differs from the one that is planned.
+ * Lists the settings of an existing run that differ from the plan.
  *
- * @param dir The run's folder.
+ * @param dir Run folder.
  * @param planned Configuration of the run.
  *
  * @example
@@ -220,7 +220,7 @@ export function changedKeys(dir: string, planned: ResolvedConfig): string[] {
     OF_MACHINE.includes(key) && [null, "auto"].includes(planned[key] as null);
   const text = (value: unknown) => JSON.stringify(value ?? null);
   const saved = savedConfigOf(dir), record = recordOf(dir);
-  // One that never began is begun anew.
+  // A run that never began starts anew.
   const isEmpty = record?.state === "failed" && record.checkpoints.length === 0;
   if (saved === undefined || isEmpty) return [];
   // Both, as the record may be another run's.
@@ -232,9 +232,9 @@ export function changedKeys(dir: string, planned: ResolvedConfig): string[] {
 }
 
 /**
- * Refuses a plan that changes settings of cells that exist.
+ * Throws for a plan that changes settings of existing cells.
  *
- * @throws {UsageError} If it does; the message names a cell and the keys.
+ * @throws {UsageError} If it does; the message names a cell and the settings.
  */
 export function checkUnchanged(
   cells: readonly CellResult[],

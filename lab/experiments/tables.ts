@@ -1,33 +1,33 @@
 import { csvText } from "@bellman/runs/program";
 
-/** Number, interval or text of a table; null is a dash. */
+/** Number, interval or text in a table; null is a dash. */
 export type TableValue = string | number | null | readonly [number, number];
 
 /** Column of a table. */
 export interface Column {
   /** Its heading. */
   name: string;
-  /** Digits after the point of its numbers; by default as many as they have. */
+  /** Digits after the decimal point; all by default. */
   digits?: number;
-  /** True where it holds intervals. */
+  /** True for a column of intervals. */
   isInterval?: boolean;
 }
 
-/** Table of a report, which is written in several formats. */
+/** Table of a report, for several formats. */
 export interface Table {
-  /** Name of its files. */
+  /** File name. */
   name: string;
   /** Its title. */
   title: string;
   /** Its columns. */
   columns: readonly Column[];
-  /** Its rows, a value for each column. */
+  /** Rows, with a value for each column. */
   rows: readonly (readonly TableValue[])[];
-  /** Sentence below it. */
+  /** Caption. */
   caption: string;
 }
 
-/** Leaves out columns without any text: notes, where there are none. */
+/** Removes columns without any text, such as notes. */
 export function filledColumns(table: Table): Table {
   const isFilled = (_: unknown, i: number) =>
     table.rows.length === 0 || table.rows.some((row) => row[i] !== "");
@@ -40,10 +40,10 @@ export function filledColumns(table: Table): Table {
 
 /** Formats of tables. */
 export const TABLE_FORMATS = ["md", "csv", "latex"] as const;
-/** Format of a table, as `--table` names it. */
+/** Format of a table, for `--table`. */
 export type TableFormat = typeof TABLE_FORMATS[number];
 
-/** Endings of their files. */
+/** File extensions of the formats. */
 export const EXTENSIONS: Readonly<Record<TableFormat, string>> = {
   md: "md",
   csv: "csv",
@@ -60,7 +60,7 @@ function textOf(value: TableValue, { digits }: Column): string {
     : `[${value.map(written).join(", ")}]`;
 }
 
-/** Writes what is in the cells of a table. */
+/** Formats the cells of a table. */
 export const textsOf = ({ columns, rows }: Table): string[][] =>
   rows.map((row) => row.map((value, i) => textOf(value, columns[i])));
 
@@ -99,7 +99,7 @@ function markdown(whole: Table): string {
   ].join("\n");
 }
 
-/** Writes numbers in full, and the ends of intervals as columns of their own. */
+/** Writes numbers in full, and the ends of intervals in separate columns. */
 function csv({ columns, rows }: Table): string {
   const names = columns.flatMap(({ name, isInterval }) =>
     isInterval ? [`${name} low`, `${name} high`] : [name]
@@ -123,7 +123,7 @@ function escapeLatex(text: string): string {
   return text.replace(/[\\~^]|[&%$#_{}]/g, (it) => LATEX[it] ?? `\\${it}`);
 }
 
-/** Writes a table of the package booktabs. */
+/** Writes a LaTeX table of the package booktabs. */
 function latex(whole: Table): string {
   const table = filledColumns(whole);
   const line = (row: readonly string[]) => `${row.join(" & ")} \\\\`;
@@ -157,7 +157,7 @@ const WRITERS: Readonly<Record<TableFormat, (table: Table) => string>> = {
 };
 
 /**
- * Writes a table in a format.
+ * Formats a table.
  *
  * @example
  * ```ts

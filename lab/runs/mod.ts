@@ -1,7 +1,6 @@
 /**
- * Runs: trained, resumed, evaluated, listed and loaded; their folders, the record of
- * each, and the lock of whoever trains. What acts is loaded where an agent is asked
- * for.
+ * Runs: train, resume, evaluate, list and load them; run folders with their records and
+ * locks. Tensor libraries are loaded only when an agent is.
  *
  * @example
  * ```ts

@@ -25,14 +25,14 @@ import type {
 import type { TrainRunOptions } from "./training/train_run.ts";
 import type { RunOutput } from "./training/training_run.ts";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 
 /** Options of {@linkcode openRun}. */
 export interface OpenRunOptions {
   /**
-   * Take code, files and links that the run names outside of the project: whoever made
-   * it chose them.
+   * Accept code, files and links from outside of the project that the run names: its
+   * author chose them.
    *
    * @default false
    */
@@ -42,15 +42,15 @@ export interface OpenRunOptions {
 /** Options of {@linkcode Run.resume}. */
 export interface ResumeRunOptions extends RunOutput {
   /**
-   * Steps of a run that gets more than it had.
+   * New length of a run that is prolonged, in environment steps.
    *
-   * @default those that it has
+   * @default the run's own
    */
   totalTimesteps?: number;
 }
 
 /**
- * A run folder: what it holds, and what can be done with it.
+ * Run folder, with its contents and operations.
  *
  * @example
  * ```ts
@@ -61,31 +61,32 @@ export interface ResumeRunOptions extends RunOutput {
  * ```
  */
 export class Run {
-  /** Names in its folder. */
+  /** Paths in its folder. */
   readonly folder: RunFolder;
   readonly #isTrusted: boolean;
 
   /**
-   * Names a run. It is {@linkcode openRun} that looks whether there is one.
+   * Creates a run without reading its folder; {@linkcode openRun} checks that it
+   * exists.
    *
-   * @param dir Its folder.
-   * @param options Trust in whoever made it.
+   * @param dir Folder of the run.
+   * @param options Trust in the run's author.
    */
   constructor(dir: string, { isTrusted = false }: OpenRunOptions = {}) {
     this.folder = new RunFolder(dir);
     this.#isTrusted = isTrusted;
   }
 
-  /** Path of its folder. */
+  /** Path of the run folder. */
   get dir(): string {
     return this.folder.dir;
   }
 
   /**
-   * Its record as it is now: of a run of a former version, out of its other files.
+   * Current record; for a run of an older version made from its other files.
    *
    * @throws {SyntaxError} If it is damaged or edited.
-   * @throws {RangeError} If it is of a newer version.
+   * @throws {RangeError} If a newer version wrote it.
    */
   get record(): RunRecord {
     const record = this.#readRecord();
@@ -95,27 +96,24 @@ export class Run {
     return formerRecord({ dir }, formerSettings(text ?? "{}"));
   }
 
-  /** All its settings. */
+  /** Settings of the run. */
   get settings(): RunSettings {
     return this.record.settings;
   }
 
-  /**
-   * Its state at present: `killed` where its process is gone without a word, `unknown`
-   * where its record cannot be read.
-   */
+  /** Current state: `killed` if its process died, `unknown` if its record cannot be read. */
   get state(): Promise<FolderState> {
     let state: RunState | undefined;
     try {
       state = this.record.state;
     } catch {
-      // Whoever reads the record is told.
+      // Readers of the record get the error.
     }
     return stateOfRun(this.dir, state);
   }
 
   /**
-   * Reads its curves.
+   * Reads its learning curves.
    *
    * @param options First row, number of rows and columns.
    */
@@ -124,10 +122,10 @@ export class Run {
   }
 
   /**
-   * Loads its agent, with the environment that it acts in.
+   * Loads its agent with the environment.
    *
    * @param options Checkpoint, number of environments.
-   * @returns The agent; to be closed.
+   * @returns The agent; close it after use.
    * @throws {UsageError} If it would import code that is not trusted.
    */
   async load(
@@ -152,10 +150,10 @@ export class Run {
   }
 
   /**
-   * Trains it on from its latest checkpoint.
+   * Continues its training from the latest checkpoint.
    *
-   * @param options More steps, listeners, and what stops it.
-   * @returns Its record.
+   * @param options More steps, output, abort signal.
+   * @returns Final record.
    * @throws {UsageError} If it has ended, or none of its checkpoints can be restored.
    */
   async resume(
@@ -168,10 +166,10 @@ export class Run {
   }
 
   /**
-   * Removes its folder.
+   * Deletes its folder.
    *
-   * @throws {RangeError} If another process trains it, or it holds neither a record nor
-   * checkpoints.
+   * @throws {RangeError} If another process is training it, or the folder contains
+   * neither a record nor checkpoints.
    */
   remove(): void {
     const { dir, folder: { checkpointsDir } } = this;
@@ -185,7 +183,10 @@ export class Run {
     fs().rmSync(dir, { recursive: true });
   }
 
-  /** Reads its record, which may lead nowhere else; undefined where it has none. */
+  /**
+   * Reads its record, which must not be a link out of the folder; undefined if there is
+   * none.
+   */
   #readRecord(): RunRecord | undefined {
     const { recordPath } = this.folder;
     const root = fs().realpathSync(this.dir);
@@ -203,11 +204,11 @@ export class Run {
 }
 
 /**
- * Opens the folder of a run: to read its record and curves, and to load, evaluate or
- * resume its agent. No tensor library is loaded before an agent is asked for.
+ * Opens a run folder, to read its record and curves, and to load, evaluate or resume
+ * its agent. No tensor library is loaded before an agent is.
  *
- * @param dir The folder.
- * @param options Trust in whoever made it.
+ * @param dir Folder of the run.
+ * @param options Trust in the run's author.
  * @returns The run.
  * @throws {RangeError} If there is none.
  *
@@ -238,11 +239,11 @@ export function openRun(dir: string, options: OpenRunOptions = {}): Run {
 /**
  * Trains a new run to its end, and evaluates its last and its best agent.
  *
- * @param settings Settings of the run by name, `algorithm` and `env` among them; others
- * are those of the environment's preset, which `preset` names, or `none`.
- * @param options Folder, listeners, and what stops it.
+ * @param settings Settings by name, including `algorithm` and `env`; others default to
+ * the environment's preset, or the one that `preset` names (`none` for none).
+ * @param options Folder, output, abort signal.
  * @returns The run; one that was stopped can be resumed.
- * @throws {UsageError} If a setting is not valid, or the folder is taken.
+ * @throws {UsageError} If a setting is not valid, or the folder is in use.
  *
  * @example
  * ```ts
@@ -272,16 +273,15 @@ export async function trainRun(
 
 /**
  * Loads the agent of a run folder, with its environment, normalization and settings.
- * `observationsScaledBy` says whether `env` gives observations that are scaled
- * already.
+ * `observationsScaledBy` tells whether `env` already returns normalized observations.
  *
- * @param dir The run folder.
+ * @param dir Run folder.
  * @param options Checkpoint, number of environments, trust.
- * @returns The agent; to be closed.
+ * @returns The agent; close it after use.
  * @throws {UsageError} If there is no such run, or it would import code that is not
  * trusted.
- * @throws {RangeError | SyntaxError} If there is no such checkpoint, or none that can
- * be read.
+ * @throws {RangeError | SyntaxError} If there is no such checkpoint, or none is
+ * readable.
  *
  * @example
  * ```ts

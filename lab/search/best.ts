@@ -21,19 +21,19 @@ function describeEstimate(
   return `${short(value)} (95 % interval ${low} to ${high}${warning})`;
 }
 
-/** Describes seeds that follow each other: `3 to 12`. */
+/** Describes consecutive seeds: `3 to 12`. */
 export function rangeOf(seeds: readonly number[]): string {
   return seeds.length === 1 ? `${seeds[0]}` : `${seeds[0]} to ${seeds.at(-1)}`;
 }
 
-/** Says in sentences how the confirmation ended. */
+/** Describes the result of a confirmation. */
 export function describeResult(
   plan: SearchPlan,
   { candidates, seeds }: Confirmation,
 ): string[] {
   const [best] = candidates;
   const first = candidates.find(({ trial }) => trial.number === 0);
-  const what = plan.environments.length === 1
+  const measure = plan.environments.length === 1
     ? plan.objective === "area"
       ? "mean return of its evaluations"
       : `return over ${CONFIRMED_EPISODES} fresh episodes`
@@ -42,13 +42,13 @@ export function describeResult(
     `on ${best.scores.length} of ${seeds.length} seeds that no trial used (${
       rangeOf(seeds)
     })`;
-  const found = `${what} ${on}: ${describeEstimate(best.estimate!)}`;
+  const result = `${measure} ${on}: ${describeEstimate(best.estimate!)}`;
   if (best === first) {
     return [
-      `Trial 0, the settings without a search, is not beaten: ${found}`,
+      `Trial 0, the settings without a search, is not beaten: ${result}`,
     ];
   }
-  const lines = [`Trial ${best.trial.number} is best: ${found}`];
+  const lines = [`Trial ${best.trial.number} is best: ${result}`];
   if (first?.estimate === undefined || best.improvement === undefined) {
     return [
       ...lines,
@@ -67,12 +67,12 @@ export function describeResult(
 }
 
 /**
- * Writes the best settings as files of `--config`: one for each environment.
+ * Writes the best settings as files for `--config`: one for each environment.
  *
  * @param plan The plan.
  * @param confirmation Result of the confirmation.
- * @param command Command that found them.
- * @returns Texts by the files' names.
+ * @param command Command of the search.
+ * @returns Texts by file name.
  */
 export function bestFiles(
   plan: SearchPlan,

@@ -19,16 +19,16 @@ import {
   type TrialRun,
 } from "./trial_runs.ts";
 
-/** Episodes that a trained policy is evaluated on. */
+/** Number of episodes to evaluate a trained policy. */
 export const CONFIRMED_EPISODES = 100;
 
-/** A trial with its runs on seeds that no trial used. */
+/** Trial with its runs on fresh seeds. */
 export interface Candidate {
   /** The trial. */
   trial: Trial;
-  /** Score of each seed that could be run, in the order of the seeds. */
+  /** Score of each seed that succeeded, in the order of seeds. */
   scores: number[];
-  /** Mean of the scores with its interval; none where no seed could be run. */
+  /** Mean score with its interval; none if all seeds failed. */
   estimate?: Estimate;
   /** Probability that one of its runs is better than one of the first trial's. */
   improvement?: Estimate;
@@ -36,15 +36,15 @@ export interface Candidate {
 
 /** Result of a confirmation. */
 export interface Confirmation {
-  /** Best first. */
+  /** Candidates, best first. */
   candidates: Candidate[];
-  /** Seeds that no trial used. */
+  /** Fresh seeds, which no trial used. */
   seeds: number[];
-  /** Seeds that failed. */
+  /** Failed seeds. */
   failures: { trial: Trial; run: TrialRun; message: string }[];
 }
 
-/** Chooses the trials that are confirmed: the best ones, and the first one. */
+/** Selects the trials to confirm: the best ones, and the first one. */
 export function candidatesOf(
   trials: readonly Trial[],
   { confirm }: SearchPlan,
@@ -56,13 +56,13 @@ export function candidatesOf(
     : [...best, first];
 }
 
-/** A run of a candidate as a cell of an experiment, whose variants are the trials. */
+/** Run of a candidate as a cell of an experiment, whose variants are the trials. */
 interface TrialCell extends Cell {
   trial: Trial;
   run: TrialRun;
 }
 
-/** Runs the candidates on fresh seeds: an experiment of them, whose finished cells are kept. */
+/** Runs the candidates on fresh seeds, as an experiment that can be resumed. */
 export async function confirmTrials(
   options: SearchOptions,
   signal: AbortSignal,
@@ -132,7 +132,7 @@ function scoreOfRun(
   return scoreOf(plan, environment, area);
 }
 
-/** Compares the candidates, by the seeds that all environments have. */
+/** Compares the candidates, on the seeds that all environments have. */
 function judged(
   options: SearchOptions,
   trials: readonly Trial[],
@@ -158,14 +158,14 @@ function judged(
   for (const candidate of candidates) {
     if (candidate === first) continue;
     if (candidate.scores.length === 0 || !first?.scores.length) continue;
-    const [own, others] = [candidate, first]
+    const [trialScores, others] = [candidate, first]
       .map(({ scores }) => scores.map((it) => [it]));
-    candidate.improvement = probabilityOfImprovement(own, others, {
+    candidate.improvement = probabilityOfImprovement(trialScores, others, {
       random: random.split(`improvement of ${candidate.trial.number}`),
     });
   }
   const value = ({ estimate }: Candidate) => estimate?.value ?? -Infinity;
-  // Of equal ones the first trial, which changes nothing, and then the earlier one.
+  // Ties go to the first trial, which changes nothing, then to the earlier one.
   candidates.sort((a, b) =>
     value(b) - value(a) || a.trial.number - b.trial.number
   );

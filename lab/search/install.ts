@@ -24,10 +24,10 @@ import { messageOf, processIo, writeWhole } from "@bellman/runs/program";
 import texts from "./host/texts.json" with { type: "json" };
 import { OPTUNA_VERSION, optunaFolder, pythonIn } from "./optuna.ts";
 
-/** All packages with their versions and the hashes of their files. */
+/** Packages with their versions and the hashes of their files. */
 const PINNED = texts["requirements.txt"];
 
-/** File of the folder that says what is in it, once it is complete. */
+/** File that lists the folder's content, once it is complete. */
 const MANIFEST = "installed.txt";
 
 /** Runs a program to its end. */
@@ -48,12 +48,12 @@ async function run(program: string, args: readonly string[]): Promise<void> {
 }
 
 /**
- * Sets up a virtual environment with Optuna, which replaces the one before.
+ * Installs a virtual environment with Optuna, replacing an earlier one.
  *
- * @param folder The environment's folder.
- * @param python Python that it is made of.
- * @returns True where something was installed.
- * @throws {Error} If Python or its pip cannot do it; the folder is as before then.
+ * @param folder Folder of the virtual environment.
+ * @param python Python to create it with.
+ * @returns True if something was installed.
+ * @throws {Error} If Python or its pip fails; the folder is then unchanged.
  *
  * @example
  * ```ts

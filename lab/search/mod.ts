@@ -1,5 +1,5 @@
 /**
- * Searches of hyperparameters: trials, pruning, and the best once more on fresh seeds.
+ * Hyperparameter search: trials, pruning, and confirmation of the best on fresh seeds.
  *
  * @example
  * ```ts

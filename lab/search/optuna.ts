@@ -7,16 +7,16 @@ import type { Params, SearchEvent } from "./record.ts";
 import type { Sampler } from "./sampler.ts";
 import { isInSpace, type Space } from "./space.ts";
 
-/** Version of Optuna that is installed, and its first number, which is required. */
+/** Installed version of Optuna, and its required major version. */
 export const OPTUNA_VERSION = "5.0.0";
 const MAJOR = OPTUNA_VERSION.split(".")[0];
 
-/** Variable that names a Python of the user's own. */
+/** Environment variable with the path of a Python. */
 const VARIABLE = "BELLMAN_PYTHON";
 
-/** Time for a reply, in milliseconds, the start of Python included. */
+/** Milliseconds to wait for a reply, including the start of Python. */
 const PATIENCE_MS = 120_000;
-/** Starts after which a request that was never answered is given up. */
+/** Starts of Python before a request is given up. */
 const MOST_STARTS = 3;
 
 /** Command that installs Optuna. */
@@ -24,7 +24,7 @@ const INSTALL = import.meta.url.startsWith("file:")
   ? "deno task install-optuna"
   : "deno run -RWES --allow-run jsr:@bellman/search/install-optuna";
 
-/** Returns the folder of the virtual environment that `install-optuna` makes. */
+/** Returns the folder of the virtual environment of `install-optuna`. */
 export function optunaFolder(): string {
   return `${cacheFolder()}/optuna`;
 }
@@ -36,7 +36,7 @@ export function pythonIn(folder: string): string {
     : `${folder}/bin/python3`;
 }
 
-/** Lists Pythons that may have Optuna, the one that the user names first. */
+/** Lists the Pythons that may have Optuna, the user's first. */
 export function optunaPythons(): string[] {
   const named = readVariable(VARIABLE);
   const installed = pythonIn(optunaFolder());
@@ -47,30 +47,30 @@ export function optunaPythons(): string[] {
   ];
 }
 
-/** A request, without its number. */
+/** Request without its number. */
 interface Request {
   op: string;
   events: object[];
   [argument: string]: unknown;
 }
 
-/** A line that answers a request: Python prints others, too. */
+/** Reply to a request; Python prints other lines too. */
 interface Reply {
   reply?: number;
   value?: unknown;
   error?: string;
 }
 
-/** Python ended, or does not answer: the next one gets the record. */
+/** Python ended or does not reply: the next process gets the record. */
 class LostPython extends Error {}
 
-/** A Python that runs `host/study.py`. */
+/** Python process of `host/study.py`. */
 class StudyProcess {
   #child: Deno.ChildProcess;
   #writer: WritableStreamDefaultWriter<Uint8Array>;
   #requests = 0;
   #hear: (line: string) => void = () => {};
-  /** Rejected with the reason when it has ended. */
+  /** Rejected with the reason when the process has ended. */
   #ended: Promise<never>;
 
   constructor(python: string) {
@@ -98,19 +98,19 @@ class StudyProcess {
     throw new LostPython(`it ended ${how}${last && `: ${last}`}`);
   }
 
-  /** Sends a request and returns the value of its reply. */
+  /** Sends a request and returns the value of the reply. */
   async call<T>(request: Request): Promise<T> {
     const id = ++this.#requests;
     const timer = setTimeout(() => this.kill(), PATIENCE_MS);
     const reply = new Promise<Reply>((resolve) => {
       this.#hear = (line) => {
-        const told = readReply(line);
-        if (told?.reply === id) resolve(told);
+        const parsed = readReply(line);
+        if (parsed?.reply === id) resolve(parsed);
       };
     });
     try {
       const text = `${JSON.stringify({ ...request, id })}\n`;
-      // Where it has ended, the end of its output tells why.
+      // If it has ended, the end of its output contains the reason.
       await this.#writer.write(new TextEncoder().encode(text)).catch(() => {});
       const { value, error } = await Promise.race([reply, this.#ended]);
       if (error !== undefined) throw new Error(error);
@@ -120,7 +120,7 @@ class StudyProcess {
     }
   }
 
-  /** Ends it at once. */
+  /** Kills it at once. */
   kill(): void {
     try {
       this.#child.kill("SIGKILL");
@@ -129,7 +129,7 @@ class StudyProcess {
     }
   }
 
-  /** Ends it, and waits until it is gone. */
+  /** Ends it, and waits for that. */
   async close(): Promise<void> {
     await this.#writer.close().catch(() => {});
     const timer = setTimeout(() => this.kill(), 1000);
@@ -146,7 +146,7 @@ function readReply(line: string): Reply | null {
   }
 }
 
-/** Returns a value as Optuna takes it: lists and mappings as texts. */
+/** Converts a value for Optuna: lists and mappings become texts. */
 function asChoice(value: unknown): unknown {
   return typeof value === "object" && value !== null
     ? JSON.stringify(value)
@@ -161,8 +161,8 @@ interface StudyOptions {
 }
 
 /**
- * A study of Optuna's, in a Python process. It lies in memory there: whenever Python
- * ends, another one gets the record and draws the same trials.
+ * Optuna study in a Python process. It is only in memory there: if Python ends, a new
+ * process gets the record and samples the same trials.
  */
 export class OptunaSampler implements Sampler {
   readonly #options: StudyOptions;
@@ -170,17 +170,17 @@ export class OptunaSampler implements Sampler {
   #python: string | undefined;
   #process: StudyProcess | undefined;
   #version: string | undefined;
-  /** Events that the present Python has got. */
+  /** Number of events that the current process has received. */
   #sent = 0;
 
   constructor(options: StudyOptions) {
     this.#options = options;
     this.#space = Object.fromEntries(
-      Object.entries(options.space).map(([key, it]) => [
+      Object.entries(options.space).map(([key, range]) => [
         key,
-        it.kind === "choice"
-          ? { ...it, choices: it.choices.map(asChoice) }
-          : it,
+        range.kind === "choice"
+          ? { ...range, choices: range.choices.map(asChoice) }
+          : range,
       ]),
     );
   }
@@ -190,9 +190,9 @@ export class OptunaSampler implements Sampler {
   }
 
   /**
-   * Starts Python, the first one that has Optuna.
+   * Starts the first Python that has Optuna.
    *
-   * @throws {UsageError} If none has, or has another version.
+   * @throws {UsageError} If none has it, or its version differs.
    */
   async start(): Promise<void> {
     const why: string[] = [];
@@ -231,30 +231,30 @@ export class OptunaSampler implements Sampler {
     const drawn = await this.#call<Params>("draw", [trial], events);
     return Object.fromEntries(
       Object.entries(this.#options.space)
-        .map(([key, it]) => [
+        .map(([key, range]) => [
           key,
-          it.kind === "choice"
-            ? it.choices.find((choice) => asChoice(choice) === drawn[key])
+          range.kind === "choice"
+            ? range.choices.find((choice) => asChoice(choice) === drawn[key])
             : drawn[key],
         ]),
     );
   }
 
-  /** Estimates how much of the objective each setting explains; undefined for too few trials. */
+  /** Estimates the importance of each setting; undefined for too few trials. */
   async importances(
     events: readonly SearchEvent[],
   ): Promise<Record<string, number> | undefined> {
     type Importances = Record<string, number>;
     try {
-      const found = await this.#call<Importances>("importances", [], events);
-      return Object.keys(found).length === 0 ? undefined : found;
+      const shares = await this.#call<Importances>("importances", [], events);
+      return Object.keys(shares).length === 0 ? undefined : shares;
     } catch {
-      // Optuna wants two trials that differ.
+      // Optuna needs two different trials.
       return undefined;
     }
   }
 
-  /** Writes a journal that `optuna-dashboard` opens. */
+  /** Writes a journal for `optuna-dashboard`. */
   async export(
     name: string,
     path: string,
@@ -286,7 +286,7 @@ export class OptunaSampler implements Sampler {
     }
   }
 
-  /** Tries something again where Python was lost meanwhile. */
+  /** Retries something if Python was lost meanwhile. */
   async #attempt<T>(act: () => Promise<T>): Promise<T> {
     for (let starts = 1;; starts++) {
       try {
@@ -303,7 +303,7 @@ export class OptunaSampler implements Sampler {
     }
   }
 
-  /** Returns an event as Python takes it. */
+  /** Converts an event for Python. */
   #told(event: SearchEvent): object[] {
     if (event.op === "begin") return [];
     const { op, trial } = event;
@@ -311,7 +311,7 @@ export class OptunaSampler implements Sampler {
     if (event.op === "tell") {
       return [{ op, trial, value: event.value, state: event.state }];
     }
-    // The first trial may lie outside.
+    // The first trial may be outside of the space.
     if (!isInSpace(event.params, this.#options.space)) return [];
     const entries = Object.keys(this.#space).map((key) =>
       [key, asChoice(event.params[key])] as const

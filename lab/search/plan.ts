@@ -28,48 +28,48 @@ import type { Params } from "./record.ts";
 import { gridSize } from "./sampler.ts";
 import { readSpace, type Space } from "./space.ts";
 
-/** What a search looks for, and how; all of it is resolved. */
+/** Resolved plan of a search. */
 export interface SearchPlan {
-  /** Its name, and that of its folder. */
+  /** Name of the search, and of its folder. */
   name: string;
   /** Name of the algorithm. */
   algorithm: string;
   /** Ids of the environments. */
   environments: string[];
-  /** Returns that count as 0 and as 1, by environment, where there are several. */
+  /** Score scales by environment, if there are several environments. */
   scores: Record<string, Scale>;
-  /** Preset that all trials start from; null for each environment's own. */
+  /** Preset of all trials; null for each environment's own. */
   preset: string | null;
   /** Environment steps of a run; null for those of the preset. */
   steps: number | null;
   /** Number of trials. */
   trials: number;
-  /** Runs of a trial in each environment: those with seeds 0, 1 and so on. */
+  /** Number of runs of a trial in each environment, with seeds 0, 1 and so on. */
   seeds: number;
-  /** Searched settings, with their values. */
+  /** Search space. */
   space: Space;
-  /** Settings of all trials; of searched ones, those of the first trial. */
+  /** Settings of all trials; for searched settings, those of the first trial. */
   set: Record<string, unknown>;
-  /** Return at the end of a run, or the mean of those of its evaluations. */
+  /** Final return of a run, or mean over its evaluations. */
   objective: "last" | "area";
-  /** What draws the trials: two by Optuna, two that need no Python. */
+  /** Sampler of trials: two of Optuna, two without Python. */
   sampler: "tpe" | "cmaes" | "random" | "grid";
-  /** Rule that ends trials early. */
+  /** Rule that stops trials early. */
   pruner: "median" | "halving" | "none";
-  /** Number of trials, and of fresh seeds, that confirm the best. */
+  /** Number of best trials to confirm, and of fresh seeds. */
   confirm: { top: number; seeds: number };
   /** Seed of the sampler. */
   seed: number;
 }
 
-/** Most trials, and combinations of a grid. */
+/** Largest number of trials, and of combinations of a grid. */
 const MOST = 1_000_000;
 
 const COUNT = { type: "integer", minimum: 1, maximum: MOST } as const;
 const NAME = { type: "string" } as const;
 const MAPPING = { type: "object", default: {} } as const;
 
-/** Keys of a file, with their defaults. */
+/** Schema of a file, with defaults. */
 const FILE: ConfigSchema = {
   properties: {
     name: NAME,
@@ -103,7 +103,7 @@ const FILE: ConfigSchema = {
   },
 };
 
-/** Keys of a plan that are in the file under the same names, with defaults. */
+/** Settings with defaults and the same names in plan and file. */
 type Defaulted = "seeds" | "objective" | "sampler" | "pruner" | "seed";
 
 const CONFIRM: ConfigSchema = {
@@ -113,7 +113,7 @@ const CONFIRM: ConfigSchema = {
   },
 };
 
-/** Settings of runs that a search gives itself. */
+/** Settings of runs that the search determines. */
 const OWN: Readonly<Record<string, string>> = {
   algorithm: "'algorithm' of the file names it",
   env: "'environment' of the file names it",
@@ -131,18 +131,21 @@ function readEnvironments(
       `Cannot search ${origin}: expected one of 'environment: ID' and 'environments: [ID, ID]'`,
     );
   }
-  const all = (environments ?? [environment]) as string[];
-  checkApart(all, `the environments of ${origin}`);
-  return all;
+  const ids = (environments ?? [environment]) as string[];
+  checkApart(ids, `the environments of ${origin}`);
+  return ids;
 }
 
-/** Reads the settings of all trials; those of an algorithm that is not imported yet are checked later. */
+/**
+ * Validates the settings of all trials; those of an algorithm that is not imported yet
+ * are checked later.
+ */
 function readSettings(
-  given: object,
+  set: object,
   algorithm: string,
   origin: string,
 ): Record<string, unknown> {
-  const settings = Object.entries(given), known = findAlgorithm(algorithm);
+  const settings = Object.entries(set), known = findAlgorithm(algorithm);
   if (known !== undefined) {
     const schema = fullSchema(known);
     validateEntries(settings, { schema, origin: `set of ${origin}` });
@@ -157,22 +160,22 @@ function readSettings(
   return Object.fromEntries(settings);
 }
 
-/** Counts the trials: a grid has as many as combinations, and the first one. */
+/** Counts the trials of a plan: for a grid its combinations, and the first trial. */
 function countTrials(
-  given: unknown,
+  requested: unknown,
   { sampler, space }: Pick<SearchPlan, "sampler" | "space">,
   origin: string,
 ): number {
   if (sampler === "grid") {
     const size = gridSize(space);
-    if (size <= MOST) return Math.min(Number(given ?? Infinity), size + 1);
+    if (size <= MOST) return Math.min(Number(requested ?? Infinity), size + 1);
     throw new UsageError(
       size === Infinity
         ? `Cannot search the grid of ${origin}: expected lists or ranges with a step`
         : `Cannot search the grid of ${origin}: it has ${size} combinations, expected at most ${MOST}`,
     );
   }
-  if (given !== undefined) return Number(given);
+  if (requested !== undefined) return Number(requested);
   throw new UsageError(
     `Cannot search ${origin}: expected the number of trials, as in 'trials: 50'`,
   );
@@ -187,7 +190,7 @@ export interface ReadPlanOptions {
    */
   trials?: number;
   /**
-   * Take code and files that the file names outside of the project.
+   * Accept code and files from outside of the project that the file names.
    *
    * @default false
    */
@@ -195,10 +198,10 @@ export interface ReadPlanOptions {
 }
 
 /**
- * Reads the file of a search, with all defaults, and imports the algorithms that it
+ * Reads the file of a search with all defaults, and imports the algorithms that it
  * names.
  *
- * @param path The file.
+ * @param path Path of the file.
  * @param options Number of trials, and trust.
  * @returns The plan.
  * @throws {UsageError} If a key is unknown, or a value is not valid.
@@ -231,28 +234,28 @@ export async function readPlan(
   return await planFrom(entries, { origin, path, trials, isTrusted });
 }
 
-/** A search as its file has it, with much left to defaults. */
+/** Search as in its file, with optional settings. */
 export type SearchObject =
   & Partial<Omit<SearchPlan, "space" | "confirm" | "preset" | "steps">>
   & {
     /** Name of the algorithm. */
     algorithm: string;
-    /** Id of the environment, where it is one. */
+    /** Environment id, if there is only one. */
     environment?: string;
     /** Name of a preset. */
     preset?: string;
     /** Environment steps of a run. */
     steps?: number;
-    /** Values of the searched settings by name: lists, or ranges `{ min, max, scale, step }`. */
+    /** Search space by setting: lists, or ranges `{ min, max, scale, step }`. */
     space: Record<string, unknown>;
-    /** Number of trials, and of fresh seeds, that confirm the best. */
+    /** Number of best trials to confirm, and of fresh seeds. */
     confirm?: Partial<SearchPlan["confirm"]>;
   };
 
 /**
- * Reads a search out of an object, with all defaults.
+ * Validates a search, given as an object, and fills in all defaults.
  *
- * @param given The search as its file would have it, with a name.
+ * @param search Search as in a file, with a name.
  * @returns The plan.
  * @throws {UsageError} If a key is unknown, or a value is not valid.
  *
@@ -270,10 +273,10 @@ export type SearchObject =
  * ```
  */
 export async function searchPlanOf(
-  given: SearchObject & { name: string },
+  search: SearchObject & { name: string },
 ): Promise<SearchPlan> {
-  const options = { origin: given.name, isTrusted: true };
-  return await planFrom(Object.entries(given), options);
+  const options = { origin: search.name, isTrusted: true };
+  return await planFrom(Object.entries(search), options);
 }
 
 async function planFrom(
@@ -285,11 +288,11 @@ async function planFrom(
     isTrusted: boolean;
   },
 ): Promise<SearchPlan> {
-  const given = {
+  const values = {
     ...defaultsOf<Pick<SearchPlan, Defaulted>>(FILE),
     ...validateEntries(entries, { schema: FILE, origin }),
   } as Pick<SearchPlan, Defaulted> & Record<string, unknown>;
-  const { algorithm, name = nameOfFile(origin), set = {} } = given;
+  const { algorithm, name = nameOfFile(origin), set = {} } = values;
   checkName(String(name), `name = ${JSON.stringify(name)} of ${origin}`);
   if (algorithm === undefined) {
     throw new UsageError(
@@ -298,11 +301,11 @@ async function planFrom(
       }'`,
     );
   }
-  const environments = readEnvironments(given, origin);
+  const environments = readEnvironments(values, origin);
   const settings = readSettings(set as object, String(algorithm), origin);
   const open = environments.map((it) =>
     openConfig(String(algorithm), it, {
-      preset: given.preset as string | undefined,
+      preset: values.preset as string | undefined,
       settings,
     })
   );
@@ -310,25 +313,25 @@ async function planFrom(
     open.forEach((it) => admitPlan(it, `search ${origin}`, path));
   }
   await importAlgorithmModules(open[0]);
-  const space = readSpace(given.space, {
+  const space = readSpace(values.space, {
     algorithm: String(algorithm),
     origin,
   });
-  const scores = readScores(given.scores, { environments, origin });
-  if (environments.length === 1 && given.scores !== undefined) {
+  const scores = readScores(values.scores, { environments, origin });
+  if (environments.length === 1 && values.scores !== undefined) {
     throw new UsageError(
       `Cannot use scores of ${origin}: the returns of one environment need none, leave them out`,
     );
   }
-  const { seeds, objective, sampler, pruner, seed } = given;
+  const { seeds, objective, sampler, pruner, seed } = values;
   const plan: SearchPlan = {
     name: String(name),
     algorithm: String(algorithm),
     environments,
     scores,
-    preset: given.preset as string ?? null,
-    steps: given.steps as number ?? null,
-    trials: countTrials(trials ?? given.trials, { sampler, space }, origin),
+    preset: values.preset as string ?? null,
+    steps: values.steps as number ?? null,
+    trials: countTrials(trials ?? values.trials, { sampler, space }, origin),
     seeds,
     space,
     set: settings,
@@ -337,7 +340,7 @@ async function planFrom(
     pruner,
     confirm: {
       ...defaultsOf<SearchPlan["confirm"]>(CONFIRM),
-      ...validateEntries(Object.entries(given.confirm ?? {}), {
+      ...validateEntries(Object.entries(values.confirm ?? {}), {
         schema: CONFIRM,
         origin: `confirm of ${origin}`,
       }),
@@ -350,7 +353,7 @@ async function planFrom(
   return plan;
 }
 
-/** Resolves settings of which the algorithm may be one of the user's own. */
+/** Resolves settings, possibly of a user algorithm. */
 function openConfig(
   algorithm: string,
   env: string,
@@ -361,11 +364,11 @@ function openConfig(
 }
 
 /**
- * Returns the configuration of the trials in an environment.
+ * Returns the configuration of a trial in an environment.
  *
  * @param plan The plan.
- * @param environment Id of the environment.
- * @param params Settings of the trial; by default what the user has without a search.
+ * @param environment Environment id.
+ * @param params Settings of the trial; by default those without a search.
  */
 export function configOf(
   plan: SearchPlan,
@@ -384,21 +387,21 @@ export function configOf(
 }
 
 /**
- * Returns the settings that a trial gives its runs, by their own names.
+ * Returns the settings of a trial's runs by name.
  *
  * @param plan The plan.
- * @param params Settings of the trial, which replace those of the plan.
+ * @param params Settings of the trial, which override the plan's.
  */
 export function settingsOf(
   { algorithm, set }: SearchPlan,
   params: Params,
 ): Record<string, unknown> {
-  const own = Object.entries(set)
+  const shared = Object.entries(set)
     .map(([name, it]) => [settingKey(algorithm, name), it] as const);
-  return { ...Object.fromEntries(own), ...params };
+  return { ...Object.fromEntries(shared), ...params };
 }
 
-/** Returns the score of a return: the return itself, where there is one environment. */
+/** Returns the score of a return: the return itself if there is a single environment. */
 export function scoreOf(
   { scores }: SearchPlan,
   environment: string,
@@ -409,13 +412,13 @@ export function scoreOf(
 }
 
 /**
- * Completes the scores of several environments: by default 0 is the return of random
- * actions, which is measured, and 1 the reward threshold.
+ * Completes the score scales of several environments: by default 0 is the measured
+ * return of random actions, and 1 the reward threshold.
  *
  * @param plan The plan.
- * @param dir Folder that keeps what is measured.
- * @param options Where lines go, and the end.
- * @throws {UsageError} If there is no reward threshold, or it is no higher.
+ * @param dir Folder of measurements.
+ * @param options Receiver of lines for the user, and abort signal.
+ * @throws {UsageError} If there is no reward threshold, or it is not higher.
  */
 export async function completeScores(
   plan: SearchPlan,
@@ -444,9 +447,9 @@ export async function completeScores(
 }
 
 /**
- * Reads the complete scores that a search was begun with.
+ * Validates the score scales in a search's record.
  *
- * @param scores What its record holds.
+ * @param scores Value in the record.
  * @param plan The plan.
  * @param dir Folder of the search.
  * @throws {UsageError} If some are missing.
@@ -457,20 +460,20 @@ export function keptScores(
   dir: string,
 ): SearchPlan["scores"] {
   if (environments.length === 1) return {};
-  const kept = environments.map((it) => {
-    const { low, high } = Object(Object(scores)[it]);
+  const kept = environments.map((id) => {
+    const { low, high } = Object(Object(scores)[id]);
     if (Number.isFinite(low) && low < high && high < Infinity) {
-      return [it, { low, high }];
+      return [id, { low, high }];
     }
-    throw new UsageError(`Cannot resume ${dir}: it has no scores of ${it}`);
+    throw new UsageError(`Cannot resume ${dir}: it has no scores of ${id}`);
   });
   return Object.fromEntries(kept);
 }
 
-/** Keys of a plan that may differ when a search goes on. */
+/** Settings of a plan that may change when a search is resumed. */
 const FREE: ReadonlySet<string> = new Set(["name", "trials", "confirm"]);
 
-/** Lists the keys in which a plan differs from the one that a search was begun with. */
+/** Lists the settings of a plan that differ from those at the search's start. */
 export function changesOf(plan: SearchPlan, begun: SearchPlan): string[] {
   return (Object.keys(plan) as (keyof SearchPlan)[]).filter((key) =>
     !FREE.has(key) &&
@@ -478,7 +481,7 @@ export function changesOf(plan: SearchPlan, begun: SearchPlan): string[] {
   );
 }
 
-/** Returns the settings of the first trial that are searched, where they are the same in all environments. */
+/** Returns the searched settings of the first trial that are equal in all environments. */
 export function paramsOfFirst(plan: SearchPlan): Record<string, unknown> {
   const configs = plan.environments.map((it) => configOf(plan, it));
   const keys = Object.keys(plan.space).filter((key) =>

@@ -14,13 +14,13 @@ import { isInSpace, type Space } from "./space.ts";
 /** Values of the searched settings by name. */
 export type Params = Readonly<Record<string, unknown>>;
 
-/** First line of a record: the plan, what draws the trials, and complete scores. */
+/** First line of a record: plan, sampler and score scales. */
 type Begin = { op: "begin"; plan: unknown; sampler: string; scores: unknown };
 
-/** A line of the record. */
+/** Line of the record. */
 export type SearchEvent =
   | Begin
-  /** A trial was asked for and is to be run. */
+  /** A trial was sampled. */
   | { op: "ask"; trial: number; params: Params }
   /** A run of a trial was evaluated. */
   | { op: "report"; trial: number; run: number; step: number; value: number }
@@ -31,38 +31,38 @@ export type SearchEvent =
     state: "complete" | "pruned" | "failed";
     /** Objective of a complete trial. */
     value?: number;
-    /** Last line of a failed one. */
+    /** Error message of a failed one. */
     message?: string;
   };
 
-/** A trial, as the record tells it. */
+/** Trial of a search. */
 export interface Trial {
-  /** Its number, from 0 on: the first one has the settings without a search. */
+  /** Number of the trial, from 0; the first has the settings without a search. */
   number: number;
   /** Values of the searched settings. */
   params: Params;
-  /** State of its runs. */
+  /** State of the trial. */
   state: "running" | "complete" | "pruned" | "failed";
   /** Objective of a complete trial. */
   value?: number;
-  /** Last line of a failed one. */
+  /** Error message of a failed trial. */
   message?: string;
-  /** Evaluations of each of its runs, in the order in which they were begun. */
+  /** Evaluations of each run, in the order of their start. */
   evaluations: Evaluation[][];
 }
 
-/** Most bytes of a record: that of a million evaluations. */
+/** Largest size of a record in bytes: that of a million evaluations. */
 const MOST_BYTES = 1 << 28;
 
 /**
- * The record of a search, `trials.jsonl`: a line per event, which is on the disk
- * before anything is done about it. Whatever ends the process, the search goes on
- * from this file alone.
+ * Record of a search, `trials.jsonl`: a line for each event, written to disk before it
+ * takes effect. However the process ends, the search can be resumed from this file
+ * alone.
  */
 export class SearchRecord {
   /** Events, oldest first. */
   readonly events: readonly SearchEvent[];
-  /** Trials in the order in which they were asked for. */
+  /** Trials in the order in which they were sampled. */
   readonly trials: readonly Trial[];
   #events: SearchEvent[] = [];
   #trials: Trial[] = [];
@@ -71,14 +71,14 @@ export class SearchRecord {
   #damage: string | undefined;
 
   /**
-   * Opens a record, which may be a new one. A last line without its end, which a
-   * process that was killed has left, is cut off; a line that no search writes there
-   * is, with all that follows, and the file as it was stays as `PATH.damaged`.
+   * Opens a new or existing record. An incomplete last line of a killed process is cut
+   * off; so are an invalid line and all lines after it, with a copy of the whole file
+   * as `PATH.damaged`.
    *
-   * @param path The file.
-   * @param options True where the file is left as it is: another process may write it;
-   * and the file, where it is open already.
-   * @throws {UsageError} If it is no record, or has a second name.
+   * @param path Path of the file.
+   * @param options Leave the file unchanged, as another process may write it; and the
+   * file, if it is already open.
+   * @throws {UsageError} If it is not a record, or has a second hard link.
    */
   constructor(
     path: string,
@@ -101,7 +101,7 @@ export class SearchRecord {
       const bytes = readFileSync(this.#file);
       const end = this.#readLines(bytes);
       if (isRead) return;
-      // Which may be a file of the user's.
+      // It may be another file of the user's.
       if (fstatSync(this.#file).nlink > 1) {
         throw new UsageError(
           `Cannot use ${path}: it has a second name elsewhere; put a copy in its place`,
@@ -121,12 +121,12 @@ export class SearchRecord {
     return this.#events[0] as Begin | undefined;
   }
 
-  /** Line that was damaged when it was opened, if one was. */
+  /** Invalid line when it was opened, if there was one. */
   get damage(): string | undefined {
     return this.#damage;
   }
 
-  /** Writes an event to the disk, and then takes it in. */
+  /** Writes an event to disk, then applies it. */
   append(event: SearchEvent): void {
     const text = JSON.stringify(event);
     namingFile(this.#path, () => {
@@ -142,7 +142,7 @@ export class SearchRecord {
     closeSync(this.#file);
   }
 
-  /** Reads lines as long as each can follow the others, and returns their end. */
+  /** Reads lines as long as each is valid after the others, and returns their end. */
   #readLines(bytes: Uint8Array): number {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     let start = 0;
@@ -154,7 +154,7 @@ export class SearchRecord {
       try {
         if (this.#takeLine(decoder.decode(line))) continue;
       } catch {
-        // It is no text, no JSON, or of an object that is not as it should be.
+        // Not text, not JSON, or an invalid object.
       }
       if (start === 0) {
         throw new UsageError(
@@ -167,9 +167,9 @@ export class SearchRecord {
     return start;
   }
 
-  /** Adds the event of a line to the trials, unless it cannot follow the others. */
+  /** Applies the event of a line, unless it is not valid after the others. */
   #takeLine(text: string): boolean {
-    // Older lines have a checksum.
+    // Lines of older versions have no checksum.
     const { check: _, ...event } = JSON.parse(text);
     const isTaken = this.#follow(event);
     if (isTaken) this.#events.push(event);
@@ -184,7 +184,7 @@ export class SearchRecord {
     if (op === "ask") {
       const { trial: number, params } = event;
       const { space } = begun.plan as { space: Space };
-      // The first trial may lie outside the ranges.
+      // The first trial may be outside of the ranges.
       const isPossible = number === 0
         ? Object.keys(params).every((key) => Object.hasOwn(space, key))
         : isInSpace(params, space);
@@ -198,7 +198,7 @@ export class SearchRecord {
       const { run, step, value } = event, { evaluations } = trial;
       if (!Number.isSafeInteger(step) || !Number.isFinite(value)) return false;
       const { length } = evaluations;
-      // Runs are made one after the other, and their steps rise.
+      // Runs follow each other, with ascending steps.
       if (run === length) evaluations.push([]);
       else if (run !== length - 1 || run < 0) return false;
       else if (step <= evaluations[run].at(-1)!.step) return false;

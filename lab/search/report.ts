@@ -14,7 +14,7 @@ import type { SearchPlan } from "./plan.ts";
 import type { Trial } from "./record.ts";
 import type { SearchOptions } from "./search.ts";
 
-/** Names what trials are judged by. */
+/** Names the objective. */
 export function scoreName(
   { environments, objective }: SearchPlan,
 ): string {
@@ -33,12 +33,12 @@ function figure(
   }</figcaption></figure>`;
 }
 
-/** Returns the score that a trial had when it ended. */
+/** Returns the score of a trial at its end. */
 function scoreAtEnd({ value, evaluations }: Trial): number | undefined {
   return value ?? evaluations.at(-1)?.at(-1)?.value;
 }
 
-/** Draws the trials in their order, and the best one so far. */
+/** Draws the trials in order, with the best one so far. */
 function history(trials: readonly Trial[], plan: SearchPlan): string {
   const label = scoreName(plan);
   const dots = (state: Trial["state"]) => {
@@ -84,9 +84,9 @@ function confirmed(
   { candidates, seeds }: Confirmation,
 ): string {
   const rowsOf = (pick: (it: Candidate) => Estimate | undefined) =>
-    candidates.flatMap((it, color) => {
-      const estimate = pick(it);
-      const name = `trial ${it.trial.number}`;
+    candidates.flatMap((candidate, color) => {
+      const estimate = pick(candidate);
+      const name = `trial ${candidate.trial.number}`;
       return estimate === undefined ? [] : [{ ...estimate, name, color }];
     });
   const improved = rowsOf(({ improvement }) => improvement);
@@ -111,13 +111,13 @@ function confirmed(
   );
 }
 
-/** Writes an estimate into a cell of a table. */
+/** Formats an estimate for a table. */
 function cellOf({ value, interval }: Estimate): string {
   const ends = interval?.map(short).join(" to ");
   return ends === undefined ? short(value) : `${short(value)} (${ends})`;
 }
 
-/** Lists the candidates in a table. */
+/** Makes a table of the candidates. */
 function table({ candidates, seeds }: Confirmation): string {
   const rows = candidates.map(({ trial, scores, estimate, improvement }) => [
     `trial ${trial.number}`,
@@ -147,17 +147,17 @@ function table({ candidates, seeds }: Confirmation): string {
   }</table>`;
 }
 
-/** Draws how much of the objective each setting explains, where Optuna is there to say. */
+/** Draws the importance of each setting, if Optuna is available. */
 async function importances(
   { sampler, record }: SearchOptions,
 ): Promise<string> {
-  const found = sampler instanceof OptunaSampler
+  const byName = sampler instanceof OptunaSampler
     ? await sampler.importances(record.events)
     : undefined;
-  if (found === undefined) {
+  if (byName === undefined) {
     return `<p>Importances of the settings need Optuna and two complete trials that differ.</p>`;
   }
-  const rows = Object.entries(found).map(([name, value]) => ({
+  const rows = Object.entries(byName).map(([name, value]) => ({
     ...{ name, value, color: 0 },
     interval: [0, value] as const,
   }));
@@ -171,8 +171,8 @@ async function importances(
 /**
  * Makes the page of a search.
  *
- * @param options What it worked with.
- * @param results The confirmation, and the files of the best settings by their names.
+ * @param options Options of the search.
+ * @param results Confirmation, and files of the best settings by name.
  */
 export async function searchPage(
   options: SearchOptions,

@@ -35,66 +35,69 @@ import { freshSeeds, type TrialRun } from "./trial_runs.ts";
 /** Options of {@linkcode runSearch}. */
 export interface RunSearchOptions {
   /**
-   * Folder of the search; the same one resumes.
+   * Folder of the search; the same one resumes it.
    *
    * @default "searches/NAME"
    */
   dir?: string;
   /**
-   * Runs at a time.
+   * Number of runs at a time.
    *
-   * @default 1, or as many as the cluster has places
+   * @default 1, or the number of the cluster's places
    */
   jobs?: number;
-  /** Cluster that the runs are made on. */
+  /** Cluster to make the runs on. */
   cluster?: RunCluster;
   /**
-   * Take code and files that the plan names outside of the project.
+   * Accept code and files from outside of the project that the plan names.
    *
    * @default false
    */
   isTrusted?: boolean;
   /**
-   * Keep the checkpoints of all trials, not of the best ones alone.
+   * Keep the checkpoints of all trials, not only of the best.
    *
    * @default false
    */
   keepsAll?: boolean;
-  /** Saves and stops it. */
+  /** Saves and stops the search. */
   signal?: AbortSignal;
-  /** Command that it is run by, for the files of the best settings. */
+  /** Command of the search, for the files of the best settings. */
   command?: string;
-  /** Takes lines that the user should see. */
+  /** Receives lines for the user. */
   onNotice?: (line: string) => void;
-  /** Called when it begins, with the trials that there are. */
+  /** Called at the start, with the existing trials. */
   onBegin?: (trials: readonly Trial[], dir: string) => void;
-  /** Takes each trial that has ended, and all so far. */
+  /** Receives each trial that has ended, with all trials so far. */
   onTrial?: (trial: Trial, trials: readonly Trial[]) => void;
-  /** Takes the progress of a run of a trial. */
+  /** Receives the progress of a trial's run. */
   onProgress?: (trial: Trial, run: TrialRun, event: RunEvent) => void;
-  /** Called before the best trials are run on fresh seeds, with their numbers and the seeds. */
+  /**
+   * Called before the confirmation, with the numbers of the best trials and the fresh
+   * seeds.
+   */
   onConfirm?: (trials: readonly number[], seeds: readonly number[]) => void;
 }
 
-/** What a search has found. */
+/** Result of a search. */
 export interface SearchResult {
   /** Folder of the search. */
   dir: string;
-  /** Trials in the order in which they were drawn. */
+  /** Trials in the order in which they were sampled. */
   trials: readonly Trial[];
-  /** Best trials on seeds that no trial used, the best one first. */
+  /** Best trials on fresh seeds, best first. */
   confirmation: Confirmation;
-  /** Settings of the best trial that were searched. */
+  /** Searched settings of the best trial. */
   best: Readonly<Record<string, unknown>>;
-  /** Sentences about the best trial. */
+  /** Description of the best trial. */
   lines: readonly string[];
-  /** Paths of the files that were written. */
+  /** Paths of the written files. */
   files: readonly string[];
 }
 
-/** Finds the folder of a search, which may not exist yet. */
-function folderOf(plan: SearchPlan, given: string | undefined): string {
-  const dir = given ?? `searches/${plan.name}`;
+/** Returns the folder of a search, which may not exist yet. */
+function folderOf(plan: SearchPlan, requested: string | undefined): string {
+  const dir = requested ?? `searches/${plan.name}`;
   refuseLinksIn(dir);
   if (!existsSync(dir) || existsSync(`${dir}/${SEARCH_FILE}`)) return dir;
   const refuse = (why: string) =>
@@ -111,7 +114,7 @@ function folderOf(plan: SearchPlan, given: string | undefined): string {
   return dir;
 }
 
-/** Starts what draws the trials. */
+/** Starts the sampler of trials. */
 async function startSampler(plan: SearchPlan): Promise<Sampler> {
   const { sampler, space, seed } = plan;
   if (sampler === "random") return randomSampler(space, seed);
@@ -122,9 +125,9 @@ async function startSampler(plan: SearchPlan): Promise<Sampler> {
 }
 
 /**
- * Begins the record of a search, or checks that it is of this one.
+ * Starts the record of a search, or checks that it belongs to this one.
  *
- * @returns The plan, with the scores that it was begun with.
+ * @returns The plan, with the score scales at its start.
  */
 async function begin(
   plan: SearchPlan,
@@ -159,13 +162,13 @@ async function begin(
 }
 
 /**
- * Writes the trials of a search so far as a journal of Optuna.
+ * Writes the trials of a search so far as an Optuna journal.
  *
  * @param plan The search.
- * @param path The file, which is a new one.
- * @param options Folder, and a function that takes lines that the user should see.
+ * @param path Path of a new file.
+ * @param options Folder, and receiver of lines for the user.
  * @returns The number of trials.
- * @throws {UsageError} If there are no trials, or the file is there already.
+ * @throws {UsageError} If there are no trials, or the file already exists.
  *
  * @example
  * ```ts
@@ -184,9 +187,9 @@ async function begin(
 export async function exportJournal(
   plan: SearchPlan,
   path: string,
-  { dir: given, onNotice }: Pick<RunSearchOptions, "dir" | "onNotice"> = {},
+  { dir: requested, onNotice }: Pick<RunSearchOptions, "dir" | "onNotice"> = {},
 ): Promise<number> {
-  const dir = folderOf(plan, given);
+  const dir = folderOf(plan, requested);
   if (existsSync(path)) {
     throw new UsageError(`Cannot write ${path}: it is there already`);
   }
@@ -212,7 +215,7 @@ export async function exportJournal(
   return record.trials.length;
 }
 
-/** Confirms the best trials, and writes what was found; nothing where that was stopped. */
+/** Confirms the best trials and writes the results; nothing if that is stopped. */
 async function conclude(
   options: SearchOptions,
   { command, onConfirm, signal }:
@@ -247,7 +250,7 @@ async function conclude(
   try {
     files["search.html"] = await searchPage(options, { confirmation, files });
   } catch (error) {
-    // Whatever cannot be drawn, the best settings are known.
+    // The best settings are known, even if a plot fails.
     options.onNotice(`Cannot draw ${dir}/search.html: ${messageOf(error)}`);
   }
   for (const [name, text] of Object.entries(files)) {
@@ -262,14 +265,15 @@ async function conclude(
 }
 
 /**
- * Searches hyperparameters, or goes on where it was: trials, each of some runs, and the
- * best of them once more on fresh seeds.
+ * Searches hyperparameters, or resumes a search: trials of several runs each, and the
+ * best of them again on fresh seeds.
  *
- * @param plan What is searched.
- * @param given Folder, number of runs at a time, listeners.
- * @returns What was found; undefined where the signal stopped it.
- * @throws {UsageError} If the folder holds something else, or a setting is not valid.
- * @throws {RunFailure} If trials fail one after the other.
+ * @param plan Plan of the search.
+ * @param options Folder, number of runs at a time, receivers.
+ * @returns The result; undefined if the signal stopped it.
+ * @throws {UsageError} If the folder contains something else, or a setting is not
+ * valid.
+ * @throws {RunFailure} If many trials in a row fail.
  *
  * @example
  * ```ts
@@ -289,12 +293,12 @@ async function conclude(
  */
 export async function runSearch(
   plan: SearchPlan,
-  given: RunSearchOptions = {},
+  options: RunSearchOptions = {},
 ): Promise<SearchResult | undefined> {
-  const { cluster, onNotice = () => {}, onProgress = () => {} } = given;
-  const { signal = new AbortController().signal, onTrial } = given;
-  if (given.jobs !== undefined) checkJobs(given.jobs);
-  const dir = folderOf(plan, given.dir), isMade = !existsSync(dir);
+  const { cluster, onNotice = () => {}, onProgress = () => {} } = options;
+  const { signal = new AbortController().signal, onTrial } = options;
+  if (options.jobs !== undefined) checkJobs(options.jobs);
+  const dir = folderOf(plan, options.dir), isMade = !existsSync(dir);
   plan.environments.forEach((it) => checkCarried(configOf(plan, it), cluster));
   const sampler = await startSampler(plan);
   let record: SearchRecord | undefined;
@@ -316,9 +320,9 @@ export async function runSearch(
     if (cluster !== undefined) {
       runs = await ClusterRuns.open({ ...cluster, onNotice });
     }
-    const jobs = given.jobs ?? runs?.places ?? 1;
-    const { isTrusted = false, keepsAll = false } = given;
-    const options: SearchOptions = {
+    const jobs = options.jobs ?? runs?.places ?? 1;
+    const { isTrusted = false, keepsAll = false } = options;
+    const searchOptions: SearchOptions = {
       plan: await begin(plan, record, { dir, sampler, onNotice, signal }),
       ...{ dir, record, sampler, jobs, isTrusted, keepsAll },
       // Several processes share the cores.
@@ -328,17 +332,17 @@ export async function runSearch(
       onTrial: (trial) => onTrial?.(trial, trials),
       onProgress,
     };
-    const search = new Search(options);
-    given.onBegin?.(trials, dir);
+    const search = new Search(searchOptions);
+    options.onBegin?.(trials, dir);
     await search.run(signal);
     if (signal.aborted) return undefined;
-    const result = await conclude(options, { ...given, signal });
+    const result = await conclude(searchOptions, { ...options, signal });
     if (result !== undefined) search.removeCheckpoints();
     return result;
   } catch (error) {
     if (signal.aborted && error === signal.reason) return undefined;
     const isNew = record?.trials.every(({ state }) => state === "running");
-    // What the user asked for cannot be run at all.
+    // The user's own settings cannot be run.
     if (error instanceof UsageError && isMade && isNew) {
       rmSync(dir, { recursive: true, force: true });
     }

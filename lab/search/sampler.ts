@@ -3,29 +3,29 @@ import type { RandomSource } from "@bellman/types";
 import type { Params, SearchEvent } from "./record.ts";
 import type { Dimension, Space } from "./space.ts";
 
-/** Draws the settings of trials, each of what the record holds at that time. */
+/** Samples the settings of trials from the record so far. */
 export interface Sampler {
   /** Name and version. */
   readonly name: string;
   /**
-   * Draws a trial: the same one from the same record.
+   * Samples a trial: the same one for the same record.
    *
    * @param trial Number of the trial.
-   * @param events The record.
-   * @returns Its settings; undefined where none are left.
+   * @param events Events of the record.
+   * @returns Settings of the trial; undefined if none are left.
    */
   ask(
     trial: number,
     events: readonly SearchEvent[],
   ): Params | undefined | Promise<Params>;
-  /** Ends what was started. */
+  /** Frees its resources. */
   close?(): Promise<void>;
 }
 
-/** Returns the number of values that a range with steps has, and each of them. */
+/** Returns the number of values of a range with steps, and a function for each of them. */
 function stepsOf(low: number, high: number, step: number) {
   return {
-    // 0.3 / 0.1 is a little less than 3.
+    // 0.3 / 0.1 is slightly less than 3.
     count: Math.floor((high - low) / step + 1e-9) + 1,
     valueAt: (i: number) => Math.min(low + step * i, high),
   };
@@ -41,7 +41,7 @@ function drawFrom(random: RandomSource, dimension: Dimension): unknown {
     return valueAt(random.integer(count));
   }
   if (kind === "int" && !log) return low + random.integer(high - low + 1);
-  // Each whole number has the same part of the logarithm's range as its neighbours.
+  // Each whole number has an equal share of the log range.
   const [from, to] = kind === "int" ? [low - 0.5, high + 0.5] : [low, high];
   const at = random.uniform();
   const drawn = log ? from * (to / from) ** at : from + (to - from) * at;
@@ -49,7 +49,7 @@ function drawFrom(random: RandomSource, dimension: Dimension): unknown {
   return Math.min(Math.max(value, low), high);
 }
 
-/** Draws all settings independently of each other and of the trials before. */
+/** Samples all settings independently of each other and of earlier trials. */
 export function randomSampler(space: Space, seed: number): Sampler {
   const root = new RandomStream(seed);
   return {
@@ -64,7 +64,7 @@ export function randomSampler(space: Space, seed: number): Sampler {
   };
 }
 
-/** Lists the values of a dimension that a grid has; undefined for a range without steps. */
+/** Lists the grid values of a dimension; undefined for a range without steps. */
 function gridValues(dimension: Dimension): unknown[] | undefined {
   if (dimension.kind === "choice") return [...dimension.choices];
   const { kind, low, high, step = kind === "int" ? 1 : undefined, log } =
@@ -80,7 +80,7 @@ export function gridSize(space: Space): number {
     .reduce((size, it) => size * (gridValues(it)?.length ?? Infinity), 1);
 }
 
-/** Draws every combination once, in a random order. */
+/** Samples every combination once, in random order. */
 export function gridSampler(space: Space, seed: number): Sampler {
   const lists = Object.entries(space)
     .map(([key, dimension]) => [key, gridValues(dimension)!] as const);
@@ -93,7 +93,7 @@ export function gridSampler(space: Space, seed: number): Sampler {
   return {
     name: "grid",
     ask(trial) {
-      // The first trial is the one to compare with.
+      // The first trial is the reference.
       let at = order[trial - 1];
       if (at === undefined) return undefined;
       const params: Record<string, unknown> = {};

@@ -27,49 +27,52 @@ import {
   type TrialRun,
 } from "./trial_runs.ts";
 
-/** Failures in a row that stop a search. */
+/** Number of failures in a row that stop a search. */
 const MOST_FAILURES = 10;
 
-/** What a search works with. */
+/** Options of a {@linkcode Search}. */
 export interface SearchOptions {
   plan: SearchPlan;
-  /** The folder. */
+  /** Folder of the search. */
   dir: string;
   record: SearchRecord;
   sampler: Sampler;
-  /** Runs at a time. */
+  /** Number of runs at a time. */
   jobs: number;
-  /** Threads of each run, unless the plan says; by default all of the machine. */
+  /** Default number of threads of each run; all of the machine's if left out. */
   threads?: number;
-  /** Starts the job of a run; by default in a process of this machine. */
+  /** Starts the job of a run; in a process of this machine by default. */
   start?: StartRun;
   isTrusted: boolean;
-  /** True where no checkpoint is removed. */
+  /** Keep all checkpoints. */
   keepsAll: boolean;
-  /** Takes a line about what happened. */
+  /** Receives lines for the user. */
   onNotice: (line: string) => void;
-  /** Takes each trial that has ended. */
+  /** Receives each trial that has ended. */
   onTrial: (trial: Trial) => void;
-  /** Takes the progress of a run of a trial. */
+  /** Receives the progress of a trial's run. */
   onProgress: (trial: Trial, run: TrialRun, event: RunEvent) => void;
 }
 
-/** Returns a trial's settings for its runs: none for the first one, which is as it would be without a search. */
+/**
+ * Returns a trial's settings for its runs: none for the first one, which is the
+ * reference without a search.
+ */
 export function givenParams({ number, params }: Trial): Trial["params"] {
   return number === 0 ? {} : params;
 }
 
 /**
- * Runs trials until there are as many as wanted. All that decides what comes next is
- * in the record: with one run at a time, a search that was killed goes on exactly.
+ * Runs the trials of a search. The record determines what comes next: with one run at a
+ * time, a killed search resumes exactly.
  */
 export class Search {
   #options: SearchOptions;
   #rule: PruningRule;
-  /** Trials that were begun and are to be run on. */
+  /** Unfinished trials to continue. */
   #begun: Trial[];
   #failures = 0;
-  /** What is done one after the other: the record and the sampler agree then. */
+  /** Queue of critical sections, in which record and sampler agree. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: SearchOptions) {
@@ -82,12 +85,12 @@ export class Search {
       evaluations: countEvaluations(plan),
     };
     this.#begun = record.trials.filter(({ state }) => state === "running");
-    const [first] = record.trials, own = JSON.stringify(paramsOfFirst(plan));
-    if (first !== undefined && JSON.stringify(first.params) !== own) {
+    const [first] = record.trials, wanted = JSON.stringify(paramsOfFirst(plan));
+    if (first !== undefined && JSON.stringify(first.params) !== wanted) {
       throw new UsageError(
         `Cannot resume ${options.dir}: its trial 0 had ${
           JSON.stringify(first.params)
-        }, expected ${own}; name another folder with --out`,
+        }, expected ${wanted}; name another folder with --out`,
       );
     }
     for (const trial of record.trials) {
@@ -103,7 +106,7 @@ export class Search {
    * Runs the trials.
    *
    * @param signal Saves and stops them.
-   * @throws {RunFailure} If one after the other fails.
+   * @throws {RunFailure} If many in a row fail.
    */
   async run(signal: AbortSignal): Promise<void> {
     await inPlaces(this.#options.jobs, async (_, signal) => {
@@ -121,7 +124,7 @@ export class Search {
     return done;
   }
 
-  /** Returns a trial that was begun, or a new one. */
+  /** Returns an unfinished trial, or a new one. */
   async #next(): Promise<Trial | undefined> {
     const { plan, record, sampler } = this.#options;
     const begun = this.#begun.shift();
@@ -138,7 +141,7 @@ export class Search {
     return record.trials[number];
   }
 
-  /** Moves runs of other settings away, which a record that was damaged has left. */
+  /** Moves runs with other settings away, which a damaged record has left. */
   #makeRoom(trial: Trial): void {
     const { plan, dir, onNotice } = this.#options;
     const params = givenParams(trial), options = { params, hasEnded: false };
@@ -170,9 +173,9 @@ export class Search {
   async #makeRuns(trial: Trial, signal: AbortSignal): Promise<void> {
     const runs = runsOfTrial(this.#options, trial);
     const pruned = new AbortController();
-    // A search that ended after the last evaluation may not have judged it.
+    // A killed search may not have judged the last evaluation.
     await this.#inTurn(() => this.#prune(trial, pruned));
-    // Runs before the latest that was evaluated have ended.
+    // Runs before the last evaluated one have ended.
     const first = Math.max(0, trial.evaluations.length - 1);
     for (let i = first; i < runs.length && !pruned.signal.aborted; i++) {
       const end = await this.#makeRun(trial, { run: runs[i], index: i }, {
@@ -189,7 +192,7 @@ export class Search {
     await this.#inTurn(() => {
       if (trial.state !== "running") return;
       const value = objectiveOf(trial, this.#rule.objective);
-      // Of returns at the edge of doubles, a mean may have none.
+      // The mean of returns near the largest double may overflow.
       if (Number.isFinite(value)) {
         this.#tell(trial, { state: "complete", value });
       } else {
@@ -209,8 +212,8 @@ export class Search {
     const { environment } = run;
     const report = (evaluation: Evaluation) =>
       this.#report(trial, { ...evaluation, index, environment }, pruned);
-    // What a process that was killed has not recorded. Where a run is resumed, its
-    // log is whole once it tells something.
+    // Records evaluations that a killed process has not. If a run is resumed, its log
+    // is complete once it reports something.
     const catchUp = () => readReturns(run.dir).forEach(report);
     let isCaughtUp = false;
     const params = givenParams(trial);
@@ -244,7 +247,7 @@ export class Search {
       : { code: 1, message: "it was never evaluated" };
   }
 
-  /** Records an evaluation, unless it is known, and ends the trial where it is pruned. */
+  /** Records an evaluation, unless it is known, and prunes the trial if it should stop. */
   #report(
     trial: Trial,
     { index, step, value, environment }: Evaluation & {
@@ -276,14 +279,14 @@ export class Search {
     pruned.abort();
   }
 
-  /** Records that a trial failed. */
+  /** Records a failed trial. */
   #fail(
     trial: Trial,
     { code, message }: { code: number; message: string },
   ): void {
     const { record } = this.#options;
     const isFirst = record.trials.every(({ state }) => state === "running");
-    // What the user has today cannot be run.
+    // The user's own settings cannot be run.
     if (isFirst && trial.number === 0 && code === 2) {
       throw new UsageError(message);
     }
@@ -325,11 +328,11 @@ export class Search {
   }
 }
 
-/** Trials whose checkpoints stay. */
+/** Number of trials whose checkpoints are kept. */
 const KEPT = 5;
 
 /**
- * Returns the best complete trials, the best one first; of equal ones the earlier one.
+ * Returns the best complete trials, best first; ties go to the earlier one.
  *
  * @example
  * ```ts

@@ -12,23 +12,23 @@ import {
 } from "@bellman/runs/settings";
 import { UsageError } from "@bellman/runs/program";
 
-/** Values of a setting that are searched. */
+/** Values of a searched setting. */
 export type Dimension =
   | {
     kind: "float" | "int";
     low: number;
     high: number;
-    /** True where the logarithm is searched. */
+    /** Search on a log scale. */
     log: boolean;
-    /** Distance of the values from `low` on. */
+    /** Step between values, from `low` on. */
     step?: number;
   }
   | { kind: "choice"; choices: readonly unknown[] };
 
-/** Searched settings by name. */
+/** Search space: searched settings by name. */
 export type Space = Readonly<Record<string, Dimension>>;
 
-/** Settings of every run that can be searched; all of the algorithm's can. */
+/** Settings of runs that can be searched, besides all of the algorithm's. */
 const SEARCHED_OF_RUN: readonly string[] = [
   "numEnvs",
   "frameStack",
@@ -37,7 +37,7 @@ const SEARCHED_OF_RUN: readonly string[] = [
   "clipReward",
 ];
 
-/** Keys of a range. */
+/** Schema of a range. */
 const RANGE: ConfigSchema = {
   properties: {
     min: { type: "number" },
@@ -49,15 +49,15 @@ const RANGE: ConfigSchema = {
 
 /** A searched setting, and where it stands. */
 interface Place {
-  /** Its name in the file. */
+  /** Name in the file. */
   name: string;
-  /** Its place for messages: `space.lr of a2c.yaml`. */
+  /** Location for error messages: `space.lr of a2c.yaml`. */
   where: string;
   /** Schema of all settings. */
   schema: ConfigSchema;
 }
 
-/** Returns true for settings of whole numbers; undefined for those that are no numbers. */
+/** Returns true for settings of whole numbers; undefined for those that are not numbers. */
 function isInteger(
   { type, multipleOf, anyOf = [] }: PropertySchema,
 ): boolean | undefined {
@@ -67,7 +67,7 @@ function isInteger(
   return anyOf.map(isInteger).find((it) => it !== undefined);
 }
 
-/** Checks values as those of a setting. */
+/** Checks values of a setting. */
 function checkValues(
   values: readonly unknown[],
   { name, where, schema }: Place,
@@ -81,14 +81,14 @@ function refuse({ where }: Place, why: string): never {
   throw new UsageError(`Cannot use ${where}: ${why}`);
 }
 
-function readRange(given: object, place: Place): Dimension {
+function readRange(values: object, place: Place): Dimension {
   const { name, where, schema } = place;
   const whole = isInteger(schema.properties[findKey(schema, name)!]);
   if (whole === undefined) {
     refuse(place, "it is no number, expected a list of its values");
   }
   const { min: low, max: high, scale, step } = validateEntries(
-    Object.entries(given),
+    Object.entries(values),
     { schema: RANGE, origin: where },
   ) as { min?: number; max?: number; scale?: string; step?: number };
   const log = scale === "log";
@@ -126,14 +126,14 @@ function readChoices(choices: readonly unknown[], place: Place): Dimension {
   return { kind: "choice", choices };
 }
 
-/** Finds the setting that is searched, by its own name. */
+/** Resolves the name of a searched setting. */
 function searchedKey(
   name: string,
-  { meta: { name: algorithm, schema: own } }: Algorithm,
+  { meta: { name: algorithm, schema: settings } }: Algorithm,
   { schema, origin }: { schema: ConfigSchema; origin: string },
 ): string {
   const key = findKey(schema, name);
-  const names = [...Object.keys(own.properties), ...SEARCHED_OF_RUN];
+  const names = [...Object.keys(settings.properties), ...SEARCHED_OF_RUN];
   if (key !== undefined && names.includes(key)) return key;
   throw new UsageError(
     key === undefined
@@ -145,10 +145,10 @@ function searchedKey(
 }
 
 /**
- * Reads the searched settings: ranges and lists that the algorithm's schema allows.
+ * Validates a search space: ranges and lists that the algorithm's schema allows.
  *
- * @param value What `space` holds.
- * @param options Algorithm, and name of the file for messages.
+ * @param value Value of `space`.
+ * @param options Algorithm, and name of the file for error messages.
  * @throws {UsageError} If a key is unknown, or values are not valid.
  */
 export function readSpace(
@@ -164,23 +164,23 @@ export function readSpace(
     );
   }
   const space: Record<string, Dimension> = {};
-  for (const [name, given] of entries) {
+  for (const [name, values] of entries) {
     const key = searchedKey(name, definition, { schema, origin });
     const place = { name, where: `space.${name} of ${origin}`, schema };
     if (Object.hasOwn(space, key)) {
       refuse(place, `${key} is in the space already`);
     }
-    if (typeof given !== "object" || given === null) {
+    if (typeof values !== "object" || values === null) {
       refuse(
         place,
         `expected { min, max } or a list of values, not ${
-          JSON.stringify(given)
+          JSON.stringify(values)
         }`,
       );
     }
-    space[key] = Array.isArray(given)
-      ? readChoices(given, place)
-      : readRange(given, place);
+    space[key] = Array.isArray(values)
+      ? readChoices(values, place)
+      : readRange(values, place);
   }
   return space;
 }
@@ -195,7 +195,7 @@ function isIn(value: unknown, dimension: Dimension): boolean {
     (kind === "float" || Number.isInteger(value));
 }
 
-/** True where a space has all of the settings, and no others. */
+/** Returns true if a space has exactly these settings. */
 export function isInSpace(
   params: Readonly<Record<string, unknown>>,
   space: Space,

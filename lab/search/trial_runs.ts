@@ -6,13 +6,13 @@ import { UsageError } from "@bellman/runs/program";
 import { configOf, type SearchPlan } from "./plan.ts";
 import type { Params, Trial } from "./record.ts";
 
-/** A run of a trial. */
+/** Run of a trial. */
 export interface TrialRun {
-  /** The run folder. */
+  /** Run folder. */
   dir: string;
-  /** Id of the environment. */
+  /** Environment id. */
   environment: string;
-  /** Its seed. */
+  /** Seed. */
   seed: number;
 }
 
@@ -22,8 +22,7 @@ export function trialName(number: number): string {
 }
 
 /**
- * Lists runs of a trial in the order in which they are begun: seed by seed, in each
- * environment.
+ * Lists runs of a trial in the order of their start: seed by seed, in each environment.
  *
  * @param folder Folder of the trial.
  * @param environments Environments of the plan.
@@ -44,7 +43,7 @@ function runsOf(
   );
 }
 
-/** A search's plan, and its folder. */
+/** Plan and folder of a search. */
 type Place = { plan: SearchPlan; dir: string };
 
 /** Lists the runs of a trial. */
@@ -57,7 +56,7 @@ export function runsOfTrial(
   return runsOf(folder, plan.environments, seeds);
 }
 
-/** Lists the seeds of the confirmation: those after the trials' own. */
+/** Lists the fresh seeds of the confirmation: those after the trials' seeds. */
 export function freshSeeds({ seeds, confirm }: SearchPlan): number[] {
   return Array.from({ length: confirm.seeds }, (_, i) => seeds + i);
 }
@@ -72,18 +71,18 @@ export function confirmingRuns(
   return runsOf(folder, plan.environments, seeds);
 }
 
-/** How runs are made. */
+/** Options of a run. */
 export interface TaskOptions {
   /** Settings of the trial; none for the first one. */
   params?: Params;
-  /** Threads of the run, unless the plan says; by default all of the machine. */
+  /** Default number of threads of the run; all of the machine's if left out. */
   threads?: number;
-  /** Episodes that the trained policy is evaluated on. */
+  /** Number of episodes to evaluate the trained policy. */
   episodes?: number;
   isTrusted: boolean;
 }
 
-/** Returns the task that makes a run. */
+/** Makes the task of a run. */
 export function taskOf(
   plan: SearchPlan,
   { dir, environment, seed }: TrialRun,
@@ -95,12 +94,12 @@ export function taskOf(
 }
 
 /**
- * Lists the settings in which a run that exists is not that of a trial.
+ * Lists the settings of an existing run that differ from its trial's.
  *
  * @param plan The plan.
  * @param run The run.
- * @param options Settings of the trial, none for the first one, and true where the
- * run has ended, which may have been prolonged.
+ * @param options Settings of the trial, none for the first one, and whether the run has
+ * ended, which may have been prolonged.
  */
 export function changesOfRun(
   plan: SearchPlan,
@@ -113,9 +112,9 @@ export function changesOfRun(
 }
 
 /**
- * Refuses a run in the place of a trial's that has other settings.
+ * Throws for a run in the place of a trial's with other settings.
  *
- * @throws {UsageError} If it has; the message names them.
+ * @throws {UsageError} If settings differ; the message names them.
  */
 export function checkRun(
   plan: SearchPlan,
@@ -135,7 +134,7 @@ export function checkRun(
   );
 }
 
-/** Counts the evaluations of a run. */
+/** Returns the number of evaluations of a run. */
 export function countEvaluations(plan: SearchPlan): number {
   const { evaluationInterval, totalTimesteps } = configOf(
     plan,
@@ -147,10 +146,10 @@ export function countEvaluations(plan: SearchPlan): number {
 }
 
 /**
- * Removes what resumes a run: it is not needed any more.
+ * Removes the checkpoints of a run, which is not resumed any more.
  *
  * @param root Folder of the search.
- * @param dir The run's folder.
+ * @param dir Run folder.
  */
 export function removeCheckpoints(root: string, dir: string): void {
   const { checkpointsDir, replayPath } = new RunFolder(dir);

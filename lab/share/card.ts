@@ -1,4 +1,4 @@
-/** The card of a shared agent: a model card as Hugging Face's Hub reads them. */
+/** Model card of a shared agent, as on Hugging Face's Hub. */
 import { type Schema, validate } from "@cfworker/json-schema";
 import { describeSpace } from "@bellman/envs";
 import type { CheckpointNotes } from "@bellman/training";
@@ -13,7 +13,7 @@ import { asLine, readText, shellWord } from "@bellman/runs/program";
 import { CARD_FILE } from "./shared_files.ts";
 import { commandOf } from "./without_places.ts";
 
-/** Evaluation that a card reports, to be played again. */
+/** Reported evaluation, which can be reproduced. */
 export interface CardEvaluation {
   /** Seed of the first episodes. */
   seed: number;
@@ -23,59 +23,59 @@ export interface CardEvaluation {
   mean: number;
   /** Standard deviation of the returns, as `eval` prints it. */
   deviation: number;
-  /** Lower end of Student's 95 % interval of the mean. */
+  /** Lower bound of Student's 95 % confidence interval of the mean. */
   low: number;
-  /** Upper end of it. */
+  /** Upper bound of the interval. */
   high: number;
   /** Lowest return. */
   least: number;
-  /** Mean length. */
+  /** Mean length of the episodes. */
   length: number;
-  /** Number of episodes that were cut. */
+  /** Number of episodes cut by the step limit. */
   cut: number;
-  /** Share of the episodes that reached their goal; null where nothing tells. */
+  /** Fraction of successful episodes; null if the environment does not report it. */
   success: number | null;
-  /** What computed the actions: its last bits may be others elsewhere. */
+  /** Engine of the actions, whose last bits may differ elsewhere. */
   engine: string;
 }
 
-/** Runs of other seeds that the agent's run was chosen from. */
+/** Runs with other seeds, from which the agent's run was selected. */
 export interface CardSeeds {
-  /** Number of seeds, its own included. */
+  /** Number of seeds, including its own. */
   count: number;
-  /** True where none of the others is better. */
+  /** True if none of the others is better. */
   isBest: boolean;
-  /** Episodes of the evaluation of each. */
+  /** Number of episodes of each evaluation. */
   episodes: number;
   /** Interquartile mean of the seeds' best agents. */
   iqm: number;
-  /** Lower end of its 95 % interval. */
+  /** Lower bound of its 95 % confidence interval. */
   low: number;
-  /** Upper end of it. */
+  /** Upper bound of the interval. */
   high: number;
-  /** Commits that they were evaluated at. */
+  /** Commits of the evaluations. */
   commits: string[];
 }
 
-/** What a card says that the other files of its folder do not. */
+/** Claims of a card that are not in the other files of its folder. */
 export interface CardClaims {
   /** Name of the agent. */
   name: string;
   /** License; null for none. */
   license: string | null;
-  /** Version of Bellman that shared it. */
+  /** Version of Bellman that made the folder. */
   version: string;
-  /** Commit that it was evaluated at; empty where there was none. */
+  /** Commit of the evaluation; empty if there was none. */
   commit: string;
-  /** Own files that the run names and that were not copied. */
+  /** Files of the run that were not copied. */
   notShared: string[];
-  /** Episodes of the agent. */
+  /** Evaluation of the agent. */
   evaluation: CardEvaluation;
-  /** Runs of other seeds that it was chosen from; null where it is alone. */
+  /** Runs with other seeds; null if there are none. */
   seeds: CardSeeds | null;
 }
 
-/** What the other files say. */
+/** Contents of the other files. */
 export interface CardSource {
   /** Environment steps and notes of `agent.safetensors`. */
   step: number;
@@ -85,7 +85,7 @@ export interface CardSource {
   hasPicture: boolean;
 }
 
-/** Schema of an object with these properties and no others. */
+/** Makes the schema of an object with exactly these properties. */
 function exactly(properties: Schema["properties"]): Schema {
   const required = Object.keys(properties!);
   return { type: "object", properties, required, additionalProperties: false };
@@ -93,19 +93,19 @@ function exactly(properties: Schema["properties"]): Schema {
 
 const TEXT: Schema = { type: "string", maxLength: 1000 };
 const NUMBER: Schema = { type: "number" };
-/** Most episodes that are played for a card of somebody else's. */
+/** Largest number of episodes that an untrusted card can make the check play. */
 const COUNT: Schema = { type: "integer", minimum: 0, maximum: 10_000 };
 const TEXTS: Schema = { type: "array", items: TEXT, maxItems: 1000 };
 
-/** Fewest episodes of an evaluation, as single returns tell next to nothing. */
+/** Smallest number of episodes of an evaluation: few returns are not informative. */
 const FEWEST = 10;
 
-/** Names of shared agents: what a card may hold without quotes. */
+/** Names of shared agents, which need no quotes in a card. */
 export const NAME = /^(zoo:[\w-]+\/)?\w[\w.-]{0,99}$/;
 /** Names of licenses. */
 export const LICENSE = /^[A-Za-z][\w.+-]{0,49}$/;
 
-/** What a card may claim: anything else has no place in it, and no check. */
+/** Schema of a card's claims, all of which are checked. */
 const CLAIMS = exactly({
   name: { type: "string", pattern: NAME.source },
   license: {
@@ -143,15 +143,12 @@ const CLAIMS = exactly({
   },
 });
 
-/** Makes a text of somebody else's fit for a line of Markdown, where it is no markup. */
+/** Escapes an untrusted text for a line of Markdown. */
 function inline(text: unknown): string {
   return asLine(String(text)).replaceAll(/[`|<>[\]]/g, "?");
 }
 
-/**
- * Lists what a card says that nothing can prove: no check of a shared folder looks
- * at it.
- */
+/** Lists claims of a card that the check of a shared folder cannot verify. */
 export function uncheckedOf({ seeds }: CardClaims): string[] {
   return [
     "how it was trained (command, seed, steps)",
@@ -172,7 +169,7 @@ function seedsText(seeds: CardSeeds): string {
   }`;
 }
 
-/** Rows of the table: what was measured, and how. */
+/** Makes the rows of the table of results. */
 function rowsOf(
   { commit, evaluation: it, seeds }: CardClaims,
   config: Record<string, unknown>,
@@ -200,7 +197,7 @@ function rowsOf(
   ];
 }
 
-/** Sentences about what must not be expected of the agent. */
+/** Describes the limitations of the agent. */
 function limitsOf(
   { notShared }: CardClaims,
   { env, network }: Record<string, unknown>,
@@ -223,7 +220,7 @@ function limitsOf(
   ];
 }
 
-/** Writes the head; values are JSON, which readers of YAML read alike. */
+/** Writes the front matter; values are JSON, a subset of YAML. */
 function headOf(
   claims: CardClaims,
   { algorithm, env }: Record<string, unknown>,
@@ -253,22 +250,22 @@ function headOf(
   ];
 }
 
-/** Settings that give a network its shape. */
+/** Settings that determine the network. */
 const OF_NETWORK = [
   ...["network", "partNetworks", "hiddenSizes", "lstmSize", "valueNetwork"],
   ...["qNetwork", "dueling", "values", "atoms", "exploration", "actions"],
 ];
 
-/** Returns the words for a network other than the one that `train` would make. */
+/** Describes a network other than the default of `train`. */
 function networkWords(config: Record<string, unknown>): string[] {
   const algorithm = String(config.algorithm);
   if (findAlgorithm(algorithm) === undefined) return [];
   const usual = resolveConfig(algorithm, { entries: [["env", config.env]] });
   return OF_NETWORK.filter((key) => {
-    const [own, theirs] = [config[key], usual[key]].map((it) =>
+    const [actual, preset] = [config[key], usual[key]].map((it) =>
       JSON.stringify(it)
     );
-    return key in config && own !== theirs;
+    return key in config && actual !== preset;
   }).map((key) =>
     `--set ${shellWord(`${key}=${JSON.stringify(config[key])}`)}`
   );
@@ -310,16 +307,15 @@ export function cardText(
 }
 
 /**
- * Reads what a card claims, of which nothing is trusted: its values may be of any
- * kind, in the order in which they were written.
+ * Parses the claims of an untrusted card, in the order in which they were written.
  *
- * @throws {SyntaxError} If it is no card of a shared agent.
+ * @throws {SyntaxError} If it is not the card of a shared agent.
  */
 export function readClaims(card: string): CardClaims {
   const [, head] = /^---\n([\s\S]*?)\n---\n/.exec(card) ?? [];
-  const found = parseYaml(head ?? "", { mostValues: 10_000, schema: "core" });
-  const { bellman } = (found ?? {}) as { bellman?: CardClaims };
-  // Without what JSON lacks, such as infinity.
+  const front = parseYaml(head ?? "", { mostValues: 10_000, schema: "core" });
+  const { bellman } = (front ?? {}) as { bellman?: CardClaims };
+  // Without values that JSON lacks, such as infinity.
   const claims = JSON.parse(JSON.stringify(bellman ?? null));
   const { valid, errors } = validate(claims, CLAIMS, "7");
   if (valid) return bellman!;
@@ -333,8 +329,8 @@ export function readClaims(card: string): CardClaims {
 }
 
 /**
- * Reads what the card of a shared agent claims. Nothing of it is checked but its form:
- * see {@linkcode checkShared}.
+ * Reads the claims of a shared agent's card. Only their form is checked;
+ * {@linkcode checkShared} checks the content.
  *
  * @param dir Folder of the agent.
  * @throws {UsageError | SyntaxError} If it has no card of a shared agent.

@@ -33,10 +33,10 @@ import {
   readShared,
 } from "./shared_files.ts";
 
-/** Number of the field of an ONNX file that holds operations and weights. */
+/** Field number of an ONNX file's graph. */
 const GRAPH = 7;
 
-/** Hashes the operations and weights of an ONNX file; the rest describes them. */
+/** Hashes the operations and weights of an ONNX file, without its metadata. */
 function graphOf(bytes: Uint8Array): string {
   const reader = new BinaryReader(bytes);
   const hash = createHash("sha256");
@@ -48,24 +48,24 @@ function graphOf(bytes: Uint8Array): string {
   return hash.digest("hex");
 }
 
-/** Share of honest claims that are found likely, of each number that is compared. */
+/** Probability that a true claim passes the check of a number. */
 const LEVEL = 0.999;
 
-/** Episodes of a count that no other episodes can rule out: the rule of three. */
+/** Number of failures that a rate of 0 in other episodes cannot rule out: the rule of three. */
 const FEW = 3;
 
-/** Half the interval of a mean, in population deviations of its values. */
+/** Half the width of a mean's interval, in population standard deviations. */
 function halfWidth(episodes: number, level?: number): number {
   if (episodes === 1) return 0;
-  // Any values do, as the interval grows with their deviation.
+  // Any values do, as the interval is proportional to their standard deviation.
   const values = Array.from({ length: episodes }, (_, i) => i === 0 ? 1 : 0);
   const { mean, interval } = studentInterval(values, { level });
   return (interval![1] - mean) / Math.sqrt(mean * (1 - mean));
 }
 
 /**
- * Returns where the mean of a claim's episodes is likely to lie, from other episodes
- * of the same agent: nothing that was claimed makes it wider.
+ * Returns the likely range of a claim's mean, from other episodes of the same agent: no
+ * claim can widen it.
  */
 function likelyMean(
   values: readonly number[],
@@ -74,13 +74,13 @@ function likelyMean(
   const { mean, interval } = studentInterval(values, { level: LEVEL });
   const half = Math.max(
     (interval![1] - mean) * Math.sqrt(1 + values.length / episodes),
-    // Last bits of actions, where all episodes are the same.
+    // Tolerance for last bits of actions, if all episodes are equal.
     slack ?? 1e-3 * Math.abs(mean),
   );
   return [mean - half, mean + half];
 }
 
-/** Lists the claims of another machine that the episodes played here make unlikely. */
+/** Lists claims of another machine that the episodes played here make unlikely. */
 function unlikely(
   claimed: CardEvaluation,
   played: readonly PlayedCard[],
@@ -99,8 +99,8 @@ function unlikely(
       `${CARD_FILE}: the ${name} is ${value}, after ${count} episodes here it is likely within [${low}, ${high}]`,
     );
   };
-  const share = (name: string, value: number, of: number) => {
-    const flags = returns.map((_, i) => i < of ? 1 : 0);
+  const share = (name: string, value: number, successes: number) => {
+    const flags = returns.map((_, i) => i < successes ? 1 : 0);
     const slack = FEW / episodes;
     expect(name, value, likelyMean(flags, { episodes, slack }));
   };
@@ -126,10 +126,10 @@ function unlikely(
       }`,
     );
   } else if (claimed.success !== null) {
-    const of = Math.round(rates.reduce<number>((sum, it) => sum + it!, 0));
-    share("success rate", claimed.success, of);
+    const reached = Math.round(rates.reduce<number>((sum, it) => sum + it!, 0));
+    share("success rate", claimed.success, reached);
   }
-  // So many episodes without one of the worse ones.
+  // Probability of so many episodes without one of the worse ones.
   const worse = returns.filter((it) => it < claimed.least).length / count;
   if ((1 - worse) ** episodes < 1 - LEVEL) {
     problems.push(
@@ -141,14 +141,15 @@ function unlikely(
   return problems;
 }
 
-/** Lists claimed numbers that do not follow from the others. */
+/** Lists claimed numbers that contradict each other. */
 function contradictions(
   { mean, deviation, episodes, low, high, least }: CardEvaluation,
 ): string[] {
   const half = deviation * halfWidth(episodes), root = Math.sqrt(episodes - 1);
   const slack = 1e-6 * half + 1e-9 * Math.abs(mean);
   const [from, to] = [mean - half, mean + half];
-  // Samuelson's inequality, and what a single lower return adds to the deviation.
+  // Samuelson's inequality, and the effect of a single lower return on the standard
+  // deviation.
   const [bottom, top] = [
     mean - deviation * root,
     mean - deviation / Math.max(1, root),
@@ -166,7 +167,7 @@ function contradictions(
 /**
  * Plays the card's episodes again, and others.
  *
- * @returns What the card should say, and lines about other episodes.
+ * @returns The expected card, and lines about the other episodes.
  */
 async function playAgain(
   setup: RunSetup,
@@ -210,10 +211,10 @@ async function playAgain(
   return { played: claims, problems };
 }
 
-/** Most lines of a card that are named. */
+/** Largest number of a card's lines to report. */
 const MOST_LINES = 10;
 
-/** Lists the lines of a card that are others than the folder's files say. */
+/** Lists the lines of a card that differ from the expected ones. */
 function differences(card: string, wanted: string): string[] {
   const [lines, expected] = [card, wanted].map((it) => it.split("\n"));
   return Array.from({ length: Math.max(lines.length, expected.length) })
@@ -240,28 +241,28 @@ async function checkAgent(
   const { episodes } = claims.evaluation;
   await withAgent(agent, async (setup) => {
     const policy = policyFile(setup, { deterministic });
-    const given = graphOf(readShared(dir, "policy.onnx"));
-    if (policy === undefined || graphOf(policy) !== given) {
+    const sharedGraph = graphOf(readShared(dir, "policy.onnx"));
+    if (policy === undefined || graphOf(policy) !== sharedGraph) {
       problems.push("policy.onnx is another policy than agent.safetensors");
     }
-    const found = await playAgain(setup, claims, deterministic, onNotice);
+    const replay = await playAgain(setup, claims, deterministic, onNotice);
     const hasPicture = existsSync(join(dir, PICTURE_FILE));
     const { spaces } = setup.environments;
     if (writeYaml(spaces) !== notes.spaces) {
       problems.push("agent.safetensors has other spaces than the environment");
     }
     const source = { step, notes, spaces, hasPicture };
-    const wanted = cardText(found.played, source);
-    problems.push(...differences(card, wanted), ...found.problems);
+    const wanted = cardText(replay.played, source);
+    problems.push(...differences(card, wanted), ...replay.problems);
   }, { episodes, onNotice });
   return { problems, unchecked: uncheckedOf(claims) };
 }
 
-/** What a check has found. */
+/** Result of a check. */
 export interface CheckResult {
   /** A line for each claim that does not hold. */
   problems: string[];
-  /** What is claimed that nothing can prove. */
+  /** Claims that cannot be verified. */
   unchecked: string[];
 }
 
@@ -269,12 +270,11 @@ export interface CheckResult {
 export type CheckOptions = Pick<ShareOptions, "isTrusted" | "onNotice">;
 
 /**
- * Checks that a shared folder holds what its card claims.
+ * Checks that a shared folder contains what its card claims.
  *
- * @param dir The folder.
- * @param options True where its modules may be imported, and a function that takes
- * lines that the user should see.
- * @returns Lines about claims that do not hold, and what was not checked.
+ * @param dir Folder of the agent.
+ * @param options Trust in its modules, and receiver of lines for the user.
+ * @returns Claims that do not hold, and claims that were not checked.
  * @throws {UsageError} If there is no such folder.
  *
  * @example
@@ -292,7 +292,7 @@ export async function checkShared(
   { isTrusted = false, onNotice = () => {} }: CheckOptions = {},
 ): Promise<CheckResult> {
   const damage = checkFilesOf(dir);
-  // Nothing of other bytes is opened.
+  // A file with other bytes is not opened.
   if (damage.length > 0) return { problems: damage, unchecked: [] };
   try {
     const agent = findAgent(dir, { command: "check", isTrusted });

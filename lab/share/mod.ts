@@ -1,5 +1,5 @@
 /**
- * Folders of trained agents for other people: made, described and checked.
+ * Folders of trained agents for other people: make, describe and check them.
  *
  * @example
  * ```ts

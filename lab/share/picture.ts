@@ -7,26 +7,26 @@ import {
 import type { RunSetup } from "@bellman/runs/training";
 import { MOST_PICTURE_BYTES } from "./shared_files.ts";
 
-/** Longer side in pixels and pictures a second: the next ones where a file of those before is too large. */
+/** Longer side in pixels and frame rate: the next ones are used if a file is too large. */
 const SIZES = [[300, 10], [240, 10], [240, 5], [160, 5], [100, 2]] as const;
 
-/** Bytes that are aimed at, as a clone holds all of the zoo. */
+/** Target size in bytes, since clones include the whole zoo. */
 const WANTED_BYTES = 80_000;
 
-/** Seconds that are shown. */
+/** Largest duration in seconds. */
 const SECONDS = 20;
 
 /**
- * Draws an episode of the setup's agent, or its beginning, as a small GIF.
+ * Renders an episode of the agent, or its beginning, as a small GIF.
  *
- * @returns Its bytes.
- * @throws {Error} If the environment cannot draw, or nothing as small as is wanted.
+ * @returns Bytes of the file.
+ * @throws {Error} If the environment cannot render, or no file is small enough.
  */
 export async function sharedPicture(
   setup: RunSetup,
   options: { seed: number; deterministic: boolean },
 ): Promise<Uint8Array> {
-  // Loads the library of all plots: only where a GIF is made.
+  // Loads the plot library only if a GIF is made.
   const { GifEncoder } = await import("@bellman/training/plots");
   let bytes = new Uint8Array();
   for (const [side, rate] of SIZES) {

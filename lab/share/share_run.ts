@@ -60,7 +60,7 @@ import {
 } from "./shared_files.ts";
 import { withoutPlaces } from "./without_places.ts";
 
-/** Episodes that a card's numbers are of. */
+/** Number of episodes of a card's evaluation. */
 export const EPISODES = 100;
 
 /** Options of {@linkcode shareRun}. */
@@ -70,36 +70,36 @@ export interface ShareOptions {
   /**
    * Name of the agent.
    *
-   * @default after the algorithm and the environment
+   * @default from algorithm and environment
    */
   name?: string;
   /**
-   * License that the card names, such as `MIT`.
+   * License for the card, such as `MIT`.
    *
    * @default none
    */
   license?: string;
   /**
-   * Copy the modules that the run names, too.
+   * Copy the modules that the run names.
    *
    * @default false
    */
   withModules?: boolean;
   /**
-   * Take code, files and links that the run names outside of the project.
+   * Accept code, files and links from outside of the project that the run names.
    *
    * @default false
    */
   isTrusted?: boolean;
   /**
-   * Takes lines that the user should see.
+   * Receives lines for the user.
    *
    * @default they are dropped
    */
   onNotice?: (line: string) => void;
 }
 
-/** Episodes that were played, and what a card says of them. */
+/** Played episodes, and their entry in a card. */
 export interface PlayedCard extends EvaluationResult {
   evaluation: CardEvaluation;
 }
@@ -107,8 +107,8 @@ export interface PlayedCard extends EvaluationResult {
 /**
  * Plays the episodes of a card.
  *
- * @param setup The agent.
- * @param options Seed of the episodes, and how actions are chosen.
+ * @param setup Agent with its environment.
+ * @param options Seed of the episodes, and choice of actions.
  */
 export async function playCard(
   setup: RunSetup,
@@ -137,24 +137,24 @@ export async function playCard(
   return { ...result, evaluation };
 }
 
-/** Describes what the last bits of actions depend on: the engine, and kinds of processors. */
+/** Describes the engine and processor, which determine the last bits of actions. */
 function engineOf({ engine, config }: RunSetup): string {
   const width = config.engine === "onnx" ? ` in blocks of ${blockSize()}` : "";
   return `${engine}, on ${Deno.build.arch}${width}`;
 }
 
-/** Sums up the runs beside one of an experiment, of which it is a seed. */
+/** Aggregates the other seeds of a run in an experiment. */
 function seedsBeside(dir: string): CardSeeds | null {
-  const own = recordOf(dir), parent = dirname(resolve(dir));
-  if (!hasEnded(own) || !/^seed-\d+$/.test(basename(resolve(dir)))) {
+  const record = recordOf(dir), parent = dirname(resolve(dir));
+  if (!hasEnded(record) || !/^seed-\d+$/.test(basename(resolve(dir)))) {
     return null;
   }
-  const { best: { episodes, meanReturn } } = own.evaluations;
-  const all = readdirSync(parent).filter((it) => /^seed-\d+$/.test(it))
+  const { best: { episodes, meanReturn } } = record.evaluations;
+  const siblings = readdirSync(parent).filter((it) => /^seed-\d+$/.test(it))
     .map((it) => recordOf(join(parent, it))).filter(hasEnded)
     .filter(({ evaluations: { best } }) => best.episodes === episodes);
-  if (all.length < 2) return null;
-  const means = all.map(({ evaluations: { best } }) => best.meanReturn);
+  if (siblings.length < 2) return null;
+  const means = siblings.map(({ evaluations: { best } }) => best.meanReturn);
   const { value, interval } = stratifiedBootstrap(
     means.map((it) => [it]),
     interquartileMean,
@@ -162,18 +162,18 @@ function seedsBeside(dir: string): CardSeeds | null {
   );
   const [low, high] = interval ?? [value, value];
   return {
-    count: all.length,
+    count: siblings.length,
     isBest: meanReturn >= Math.max(...means),
     episodes,
     iqm: value,
     low,
     high,
-    commits: [...new Set(all.map((it) => it.commit ?? ""))].filter(Boolean)
+    commits: [...new Set(siblings.map((it) => it.commit ?? ""))].filter(Boolean)
       .sort(),
   };
 }
 
-/** Writes the evaluations of a run's log, without its times. */
+/** Writes the evaluations of a run's log, without times. */
 function evaluationsOf({ folder }: SavedAgent): string {
   const path = logOf(folder);
   const rows = (existsSync(path) ? readProgress(path) : [])
@@ -228,7 +228,7 @@ async function filesOf(
   for (const it of notShared) {
     onNotice(`Not shared: ${it}; --with-modules copies modules`);
   }
-  // Of an agent that was shared before, the evidence is gone.
+  // An agent that was shared before has no checkpoints as evidence.
   const former = isShared(dir) ? readCard(dir) : undefined;
   const claims: CardClaims = {
     name: name ?? former?.name ?? agentName(config),
@@ -248,13 +248,13 @@ async function filesOf(
 }
 
 /**
- * Makes the folder of a shared agent out of a run's.
+ * Makes the folder of a shared agent from a run.
  *
- * @param dir The run.
- * @param options What is shared, and where.
- * @returns Its files by name.
+ * @param dir Run folder.
+ * @param options Output folder and its contents.
+ * @returns Files by name.
  * @throws {UsageError} If there is no such run, its code is not trusted, or the folder
- * is taken.
+ * is in use.
  *
  * @example
  * ```ts
@@ -299,7 +299,7 @@ export async function shareRun(
   return files;
 }
 
-/** Writes a new folder as a whole or not at all. */
+/** Writes a new folder atomically. */
 function writeFolder(
   out: string,
   files: ReadonlyMap<string, Uint8Array>,
@@ -318,9 +318,9 @@ function writeFolder(
     }
   };
   try {
-    // What a process that was killed has left.
+    // Left by a process that was killed.
     removeUnfinished();
-    // Nobody can have put a link there.
+    // Nobody can have created a link there.
     const unfinished = join(parent, prefix + crypto.randomUUID());
     mkdirSync(unfinished);
     for (const [name, bytes] of files) {
@@ -336,5 +336,5 @@ function writeFolder(
   }
 }
 
-/** A name that nobody can guess. */
+/** Unguessable name. */
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

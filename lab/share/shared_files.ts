@@ -1,4 +1,4 @@
-/** Files of a shared folder and their checksums, which nobody has checked yet. */
+/** Files of a shared folder and their checksums; contents are untrusted. */
 import { kindOf, openPlainSync } from "@bellman/files";
 import { createHash } from "node:crypto";
 import {
@@ -19,12 +19,12 @@ export const CARD_FILE = "README.md";
 export const PICTURE_FILE = "play.gif";
 export const SUMS_FILE = "SHA256SUMS";
 
-/** Largest size of a moving picture. */
+/** Largest size of a GIF in bytes. */
 export const MOST_PICTURE_BYTES = 500_000;
 
 const MEGABYTE = 1 << 20;
 
-/** Files that a shared folder may have, with the most bytes of each. */
+/** Files of a shared folder, with their largest sizes in bytes. */
 const MOST_BYTES: Readonly<Record<string, number>> = {
   "config.yaml": MEGABYTE,
   [AGENT_FILE]: 256 * MEGABYTE,
@@ -35,7 +35,7 @@ const MOST_BYTES: Readonly<Record<string, number>> = {
   [SUMS_FILE]: MEGABYTE,
 };
 
-/** Files that a shared folder has, whatever its environment can draw. */
+/** Required files of a shared folder. */
 const NEEDED = Object.keys(MOST_BYTES)
   .filter((it) => it !== PICTURE_FILE && it !== SUMS_FILE);
 
@@ -43,18 +43,18 @@ const MODULE = new RegExp(
   `^${MODULES_FOLDER}/[\\w-][\\w.-]*\\.([cm]?[jt]s|py)$`,
 );
 
-/** Returns the most bytes of a file; undefined for a name that no file has. */
+/** Returns the largest size of a file; undefined for an unknown name. */
 function mostBytesOf(name: string): number | undefined {
   if (Object.hasOwn(MOST_BYTES, name)) return MOST_BYTES[name];
   return MODULE.test(name) ? MEGABYTE : undefined;
 }
 
 /**
- * Reads a file of a shared folder, which is no link and not too large.
+ * Reads a file of a shared folder, unless it is a link or too large.
  *
- * @param dir The folder.
+ * @param dir Folder of the agent.
  * @param name Name of the file.
- * @param as Name that it has, or will have, in a shared folder.
+ * @param as Name in a shared folder.
  */
 export function readShared(dir: string, name: string, as = name): Uint8Array {
   const path = `${dir}/${name}`, most = mostBytesOf(as) ?? 0;
@@ -82,7 +82,7 @@ export function sumsText(files: ReadonlyMap<string, Uint8Array>): string {
     .map(([name, bytes]) => `${sumOf(bytes)}  ${name}\n`).join("");
 }
 
-/** Lists what a shared folder holds, modules included. */
+/** Lists the files of a shared folder, including modules. */
 function namesIn(dir: string): string[] {
   return readdirSync(dir).flatMap((name) =>
     name === MODULES_FOLDER && lstatSync(`${dir}/${name}`).isDirectory()
@@ -92,11 +92,10 @@ function namesIn(dir: string): string[] {
 }
 
 /**
- * Compares the files of a shared folder with its checksums. Nothing but bytes is
- * looked at.
+ * Compares the files of a shared folder with its checksums, without parsing them.
  *
- * @param dir The folder.
- * @returns A line for each file that is not as it was shared.
+ * @param dir Folder of the agent.
+ * @returns A line for each file that was changed.
  * @throws {UsageError} If there is no such folder.
  */
 export function checkFilesOf(dir: string): string[] {
@@ -130,7 +129,7 @@ export function checkFilesOf(dir: string): string[] {
           `'${line.slice(0, 100)}' is no checksum of a file`,
         );
       }
-      // No file outside, and none that a run would not have.
+      // No file outside of the folder, and none that a run would not have.
       if (mostBytesOf(name) === undefined) {
         throw new SyntaxError(`it names ${JSON.stringify(name.slice(0, 100))}`);
       }

@@ -6,14 +6,14 @@ import { MODULES_FOLDER, parseYaml, writeYaml } from "@bellman/runs/settings";
 import { asLine, messageOf, UsageError } from "@bellman/runs/program";
 import { readShared } from "./shared_files.ts";
 
-/** Beginning of a path, or of a file's URL, within words. */
+/** Start of a path, or of a file URL, within words. */
 const PLACE = /(^|[\s=[,{'":])(file:|[a-z]:[\\/]|~?[\\/]|\.\.?[\\/])/i;
 
-/** Options that say where a run lay, and how much it printed. */
+/** Options with locations of a run, or for its output. */
 const DROPPED =
   / --(?:(?:out|name|jobs)[ =](?:'[^']*'|\S+)|quiet|trust|unchecked)(?= |$)/g;
 
-/** A command that trains and does nothing else, as `taskLine` writes its words. */
+/** Command that only trains, as `taskLine` writes it. */
 const TRAINS = (() => {
   const word = String.raw`(?:[\p{L}\p{N}/._:@%+=,-]+|'[^']*'(?:\\''[^']*')*)`;
   const names = "env|preset|seed|steps|workers|engine|backend|every|set";
@@ -24,8 +24,8 @@ const TRAINS = (() => {
 })();
 
 /**
- * Returns the command that trained a run, or one that trains as it was trained: what
- * somebody else's run holds is no command to be typed.
+ * Returns the command that trained a run, or a safe equivalent: an untrusted run may
+ * contain any text.
  */
 export function commandOf(text: string): string {
   const command = text.replaceAll(DROPPED, "");
@@ -34,29 +34,29 @@ export function commandOf(text: string): string {
   return isAlone ? command : "deno task train --config config.yaml";
 }
 
-/** What a run was made with, without the places of its machine. */
+/** Configuration of a run without locations on its machine. */
 interface PlacelessRun {
   /** Configuration and command. */
   config: string;
   command: string;
-  /** Copied modules by their names in the shared folder. */
+  /** Copied modules by name in the shared folder. */
   modules: Map<string, Uint8Array>;
-  /** Names of files that the run names and that were not copied. */
+  /** Names of the run's files that were not copied. */
   notShared: string[];
 }
 
 /**
- * Cuts out of a run's notes what tells where it was made.
+ * Removes the locations on a machine from a run's notes.
  *
  * @param notes Notes of its checkpoint.
- * @param options Its folder, and true where modules are copied.
+ * @param options Run folder, and whether modules are copied.
  * @throws {UsageError} If a module cannot be copied.
  */
 export function withoutPlaces(
   notes: CheckpointNotes,
   { dir, withModules }: { dir: string; withModules: boolean },
 ): PlacelessRun {
-  const given = parseYaml(String(notes.config)) as Record<string, unknown>;
+  const original = parseYaml(String(notes.config)) as Record<string, unknown>;
   const modules = new Map<string, Uint8Array>(), notShared: string[] = [];
   const copied = (module: string): string[] => {
     const path = module.startsWith("file:") ? fileURLToPath(module) : module;
@@ -65,15 +65,15 @@ export function withoutPlaces(
       notShared.push(name);
       return [];
     }
-    // One that was shared before lies in the run's folder.
+    // A module that was shared before is in the run's folder.
     const inside = join(dir, path);
-    const found = existsSync(inside) ? inside : resolve(path);
+    const file = existsSync(inside) ? inside : resolve(path);
     try {
       if (modules.has(shared)) throw new Error("another one has its name");
-      modules.set(shared, readShared(dirname(found), name, shared));
+      modules.set(shared, readShared(dirname(file), name, shared));
     } catch (error) {
       throw new UsageError(
-        `Cannot share the module ${found}: ${messageOf(error)}`,
+        `Cannot share the module ${file}: ${messageOf(error)}`,
         { cause: error },
       );
     }
@@ -90,13 +90,13 @@ export function withoutPlaces(
       Object.entries(value).map(([key, it]) => [key, placeless(it)]),
     );
   };
-  // Python's modules may be packages.
-  const isFile = (key: string, it: string) =>
-    key === "envModules" && String(given.env).startsWith("gym:")
-      ? it.endsWith(".py")
-      : !/^(npm|jsr):/.test(it);
-  // A path of this machine, and nothing that the agent needs.
-  const entries = Object.entries({ ...given, plugin: null });
+  // Python modules may be packages.
+  const isFile = (key: string, module: string) =>
+    key === "envModules" && String(original.env).startsWith("gym:")
+      ? module.endsWith(".py")
+      : !/^(npm|jsr):/.test(module);
+  // A path of this machine, which the agent does not need.
+  const entries = Object.entries({ ...original, plugin: null });
   const config = Object.fromEntries(entries.map(([key, value]) => [
     key,
     key === "envModules" || key === "algorithmModules"

@@ -13,15 +13,15 @@ import { choicesOf, type EnvActionsOptions } from "./policy_actor.ts";
 
 /** Options of {@linkcode exportPolicy}. */
 export interface ExportPolicyOptions extends PolicyExport {
-  /** The model's parameters, by path. */
+  /** Parameters of the policy, by path. */
   readonly params: Readonly<Record<string, ArrayWithShape>>;
   /**
-   * Space of one action. Box actions are clipped to its bounds; those of
-   * policies that squash them are mapped from [-1, 1] to the bounds.
+   * Action space. Box actions are clipped to its bounds; those of squashing policies
+   * are rescaled from [-1, 1] to the bounds.
    */
   readonly actionSpace: Space;
   /**
-   * True where actions are masked: the file then takes masks as well.
+   * True if actions are masked: the file then has an input for masks.
    *
    * @default false
    */
@@ -31,26 +31,25 @@ export interface ExportPolicyOptions extends PolicyExport {
 type Tensors = Readonly<Record<string, tf.Tensor>>;
 
 /**
- * Writes a trained policy as an ONNX file that needs nothing else: scaling and
- * encoding of the observations, the network, and the choice of the action.
+ * Exports a policy as a self-contained ONNX file: scaling and encoding of observations,
+ * the network, and the choice of the action.
  *
- * The file takes `observation`, `[batch, ...]` as the environment gives it
- * (frames that are stacked come stacked, oldest first; of a dict each part by itself,
- * as `observation.camera`), and gives `action`,
- * `[batch, ...]` as the environment takes it. A policy that samples also takes
- * `noise`. Recurrent policies also take `state`, zeros at first, and `start`, 1
- * where an episode starts, and give `next_state`. Where actions are masked, it takes
- * `action_masks`, `[batch, choices]` of uint8, and gives allowed actions alone. The
- * batch may have any length, unless `batchSize` is given. Metadata describe all of
- * this: layout, scaling, bounds, noise, state, masks.
+ * The file maps `observation`, `[batch, ...]` as the environment returns it (stacked
+ * frames oldest first; each part of a dict is an input of its own, as
+ * `observation.camera`), to `action`, `[batch, ...]` as the environment takes it. A
+ * sampling policy also has the input `noise`. A recurrent policy also has the inputs
+ * `state`, zeros at first, and `start`, 1 where an episode starts, and the output
+ * `next_state`. With action masking it has the input `action_masks`, `[batch, choices]`
+ * of uint8. The batch size is free unless `batchSize` fixes it. Metadata describe
+ * layout, scaling, bounds, noise, recurrent state and masks.
  *
  * @param model The policy.
- * @param options Parameters, action space, scaling.
+ * @param options Parameters, action space, observation scaling.
  * @returns The bytes of the file.
- * @throws {RangeError} If the batch size is no whole number above 0, the
- * scaling is for observations of another size, or float32, in which the file
- * computes, has not the digits of observations or actions, such as time stamps.
- * @throws {TypeError} If box actions are to be masked.
+ * @throws {RangeError} If the batch size is not a whole number above 0, the scaling is
+ * for observations of another size, or float32, in which the file computes, cannot
+ * represent observations or actions precisely enough, such as time stamps.
+ * @throws {TypeError} If box actions are masked.
  *
  * @example
  * ```ts
@@ -94,8 +93,8 @@ export function exportPolicy(
     shape: rows(shape),
     dtype: "float32" as const,
   });
-  const policy = (given: unknown) => {
-    const inputs = given as Tensors;
+  const policy = (value: unknown) => {
+    const inputs = value as Tensors;
     const params = paramsFromArrays(options.params);
     const output = model.apply(
       params,
@@ -141,7 +140,7 @@ export function exportPolicy(
   });
 }
 
-/** Describes inputs and outputs of a file to those who run it. */
+/** Makes the metadata that describe inputs and outputs of a file. */
 function metadataOf(
   model: Policy,
   { actionSpace, scaling, deterministic = true, masked }: ExportPolicyOptions,
@@ -167,7 +166,7 @@ function metadataOf(
   };
 }
 
-/** Order of the axes of observations, by the number of those of one. */
+/** Order of an observation's axes, by their number. */
 const LAYOUTS: Readonly<Record<number, string>> = {
   0: "N",
   1: "NC",
@@ -178,7 +177,7 @@ function layoutOf({ shape }: ObservationInput): string {
   return LAYOUTS[shape.length] ?? "the environment's";
 }
 
-/** Describes observations, or each of their parts. */
+/** Makes a text about the observations, or about each part of a dict. */
 function partTexts<T>(
   value: DictOf<T>,
   describe: (one: T, name?: string) => string,
@@ -201,13 +200,13 @@ function scalingText(model: Policy, scaling?: ObservationScaling): string {
 }
 
 function noiseText(model: Policy, size: number): string {
-  const of = model.noise.kind === "normal"
+  const numbers = model.noise.kind === "normal"
     ? "standard normal numbers"
     : "numbers from 0 to below 1";
   const kept = model.usesStateDependentExploration
     ? "; may be kept for some steps"
     : "";
-  return `${size} independent ${of} for each observation${kept}`;
+  return `${size} independent ${numbers} for each observation${kept}`;
 }
 
 function checkBatchSize(batchSize: number): void {
@@ -218,9 +217,10 @@ function checkBatchSize(batchSize: number): void {
 }
 
 /**
- * Returns the scale of each part by name; of observations without parts, that of "".
+ * Returns the scaling of each part by name; that of observations without parts under
+ * "".
  *
- * @throws {RangeError} If it is one of observations of another size.
+ * @throws {RangeError} If the scaling is for observations of another size.
  */
 function scalesOf(
   { observationInput }: Policy,
@@ -251,15 +251,15 @@ function scalesOf(
   }));
 }
 
-/** Part of a deviation, or of the range of actions, that rounding may take. */
+/** Largest tolerated rounding error, relative to a standard deviation or an action range. */
 const MOST_LOST = 1e-4;
 
-/** Returns how far float32 may be off near a number. */
+/** Returns the rounding error of float32 near a number. */
 function roundingOf(value: number): number {
   return Math.abs(value) * 2 ** -24;
 }
 
-/** Throws where float32 rounds away what the agent saw. */
+/** Throws if float32 rounds away differences that the agent saw in training. */
 function checkScaleDigits(
   { mean, variance, epsilon = 1e-8, dtype = "float32" }: ObservationScaling,
 ): void {
@@ -280,7 +280,7 @@ function checkScaleDigits(
   }
 }
 
-/** Throws where float32 has too few numbers between the bounds of actions. */
+/** Throws if float32 has too few numbers between the bounds of actions. */
 function checkActionDigits(space: Space): void {
   if (space.type !== "box" || space.dtype === "float32") return;
   const [low, high] = boundsOf(space);
@@ -296,8 +296,8 @@ function checkActionDigits(space: Space): void {
 }
 
 /**
- * Scales observations as the environment's wrapper would have scaled them. What
- * float32 lacks of the mean is subtracted after it.
+ * Scales observations as the environment's wrapper does. The part of the mean that
+ * float32 cannot represent is subtracted separately.
  */
 function scaled(
   observation: tf.Tensor,
@@ -317,11 +317,11 @@ function scaled(
 }
 
 /**
- * Makes actions as the environment takes them: {@linkcode envActions} as a pure
- * function of tensors.
+ * Converts sampled actions to the environment's actions: {@linkcode envActions} as a
+ * pure function of tensors.
  *
- * @param actions Actions as the policy samples them `[numEnvs, ...]`.
- * @param space Space of one action: any but dict and tuple.
+ * @param actions Sampled actions `[numEnvs, ...]`.
+ * @param space Action space: any but dict and tuple.
  * @param options Range of the box actions.
  * @returns Actions `[numEnvs, ...]` within the bounds.
  *
@@ -347,7 +347,7 @@ export function envActionTensor(
   const [low, high] = boundsOf(space);
   const tensor = (of: (low: number, high: number) => number) =>
     tf.tensor(Float32Array.from(low, (it, i) => of(it, high[i])), shape);
-  // Float32 has not the difference of any two bounds.
+  // Float32 cannot represent the difference of all pairs of bounds.
   const wanted = squashed
     ? tf.add(
       tf.mul(actions, tensor((low, high) => high / 2 - low / 2)),
@@ -362,7 +362,7 @@ export function envActionTensor(
   return whole ? tf.cast(tf.round(inside), "int32") : inside;
 }
 
-/** Rounds a bound to a number of float32 that is not outside of it. */
+/** Rounds a bound to the nearest float32 inside the bounds. */
 function within(bound: number, direction: 1 | -1): number {
   const rounded = Math.fround(bound);
   return (bound - rounded) * direction <= 0 ? rounded : Math.fround(

@@ -20,38 +20,38 @@ import { ARRAYS, boundsOf } from "../networks/_layers.ts";
 
 /** Inputs of a compiled policy. */
 export interface PolicyInputs {
-  /** Parameters: arrays, or the state of a compiled step. */
+  /** Parameters: arrays, or the resident state of a compiled step. */
   readonly params: ResidentState<Params>;
-  /** Observations `[numEnvs, ...]`, in arrays of the policy's input type. */
+  /** Observations `[numEnvs, ...]`, in the policy's input type. */
   readonly observations: ObservationInputArrays;
-  /** Random numbers `[numEnvs, noise.size]`, where actions are sampled. */
+  /** Noise `[numEnvs, noise.size]`, if actions are sampled. */
   readonly noise?: Float32Array;
-  /** Memory of recurrent policies. */
+  /** Recurrent state, if the policy is recurrent. */
   readonly memory?: PolicyMemory;
-  /** 1 where a choice is allowed `[numEnvs, masking.size]`, where they are masked. */
+  /** Action masks, 1 where a choice is allowed `[numEnvs, masking.size]`, if there are some. */
   readonly actionMasks?: Uint8Array;
 }
 
-/** Memory of a recurrent policy between two steps. */
+/** Recurrent state between two steps. */
 export interface PolicyMemory {
-  /** State before the step `[numEnvs, stateSize]`. */
+  /** Recurrent state before the step `[numEnvs, stateSize]`. */
   readonly state: Float32Array;
   /** `[numEnvs]`, 1 where an episode starts at the step. */
   readonly starts: Float32Array;
 }
 
-/** Compilation of a policy. */
+/** Compilation settings of a policy. */
 export interface PolicyCompilation {
   /** Shapes and types of the parameters, by path. */
   readonly params: Readonly<Record<string, TensorType>>;
   /**
-   * Engine that runs it: ONNX Runtime on a compiled graph, or TensorFlow.js.
+   * Engine: ONNX Runtime on a compiled graph, or TensorFlow.js.
    *
    * @default "auto"
    */
   readonly engine?: Engine;
   /**
-   * Threads of ONNX Runtime.
+   * Number of ONNX Runtime's threads.
    *
    * @default "auto"
    */
@@ -60,41 +60,40 @@ export interface PolicyCompilation {
 
 /** Options of {@link compilePolicy}. */
 export interface CompilePolicyOptions extends PolicyCompilation {
-  /** Name in messages. */
+  /** Name in error messages. */
   readonly name: string;
   /** Number of environments. */
   readonly numEnvs: number;
   /**
-   * True where the results need noise.
+   * True if the results need noise.
    *
    * @default false
    */
   readonly sampled?: boolean;
   /**
-   * True where the results need masks of the actions.
+   * True if the results need action masks.
    *
    * @default false
    */
   readonly masked?: boolean;
 }
 
-/** Inputs that results are made of. */
+/** Inputs of the `results` function of {@link compilePolicy}. */
 export interface PolicyGiven {
   /** The parameters. */
   readonly params: Params;
-  /** Noise `[numEnvs, noise.size]`, where `sampled` is true. */
+  /** Noise `[numEnvs, noise.size]`, if `sampled` is true. */
   readonly noise: tf.Tensor2D;
 }
 
 /**
- * Compiles a policy as one function of arrays: encoding of observations, network,
- * and the results made of its output.
+ * Compiles a policy into one function of arrays: encoding of observations, network, and
+ * the results computed from its output.
  *
  * @param policy The policy.
- * @param results Wanted parts of the policy's output, by name; those that
- * are undefined are left out.
+ * @param results Computes the wanted results by name; undefined ones are left out.
  * @param options Number of environments, parameters, engine.
- * @returns A function from inputs to arrays, that its next call overwrites.
+ * @returns A function from inputs to arrays, which its next call overwrites.
  *
  * @example
  * ```ts
@@ -138,9 +137,9 @@ export function compilePolicy<
     dtype: "float32",
   });
   const recurrent = stateSize > 0;
-  const compiled = compile((given) => {
-    const inputs = given as unknown as Readonly<Record<string, tf.Tensor>>;
-    const params = given.params as Params;
+  const compiled = compile((values) => {
+    const inputs = values as unknown as Readonly<Record<string, tf.Tensor>>;
+    const params = values.params as Params;
     const encoded = policy.encode(inputs.observations);
     const output = policy.apply(params, encoded, {
       state: inputs.state as tf.Tensor2D,
@@ -176,11 +175,11 @@ export function compilePolicy<
 }
 
 /**
- * Counts the numbers of the masks of a policy's actions, of one environment.
+ * Returns the size of one environment's action mask.
  *
  * @param policy The policy.
- * @returns Their number: of discrete actions one for each.
- * @throws {TypeError} If its actions cannot be masked, as those of a box.
+ * @returns Number of choices, over all parts of an action.
+ * @throws {TypeError} If the actions cannot be masked, as those of a box.
  *
  * @example
  * ```ts
@@ -203,12 +202,12 @@ export function choicesOf(
   );
 }
 
-/** Masks of the actions of some environments. */
+/** Expected form of action masks. */
 export interface ExpectedMasks {
   /** Number of environments. */
   readonly numEnvs: number;
   /**
-   * Masking of an action.
+   * Masking of the actions.
    *
    * @default actions are not masked
    */
@@ -216,13 +215,13 @@ export interface ExpectedMasks {
 }
 
 /**
- * Throws unless masks are there where actions are masked, and there alone, and each
- * allows a choice of each part.
+ * Throws unless masks are present exactly where actions are masked, and each allows at
+ * least one choice of each part.
  *
  * @param masks The masks, if any.
- * @param expected Number of environments, and masking of an action.
- * @throws {TypeError} If masks are missing, too many or too few.
- * @throws {RangeError} If one is neither 0 nor 1, or nothing is allowed.
+ * @param expected Number of environments, and masking of the actions.
+ * @throws {TypeError} If masks are missing, not expected or of a wrong length.
+ * @throws {RangeError} If an element is neither 0 nor 1, or no choice is allowed.
  *
  * @example
  * ```ts
@@ -280,7 +279,7 @@ function refuseMask(value: number, at: number): never {
 }
 
 /**
- * The members of a policy that {@link compilePolicy} needs.
+ * Members of a policy that {@link compilePolicy} needs.
  *
  * @typeParam O Output of the policy.
  */
@@ -294,14 +293,14 @@ export type CompilablePolicy<O extends PolicyOutput = PolicyOutput> = Pick<
   | "apply"
 >;
 
-/** Arrays that environments take actions in. */
+/** Typed arrays of actions, as environments take them. */
 export type ActionArray = Float32Array | Float64Array | Int32Array | Uint8Array;
 
 /** Options of {@link envActions}. */
 export interface EnvActionsOptions {
   /**
-   * True where box actions come in [-1, 1] and are stretched to the bounds of
-   * their space; otherwise they come in its units and are clipped to them.
+   * True if box actions are in [-1, 1], to be rescaled to the bounds of their space;
+   * otherwise they are only clipped to them.
    *
    * @default false
    */
@@ -309,11 +308,11 @@ export interface EnvActionsOptions {
 }
 
 /**
- * Makes a function from actions as a policy samples them to those that the
- * environment takes: its type of array, within its bounds. What was sampled is
- * left as it is, since its probability is what the policy learns from.
+ * Makes a function that converts sampled actions to the environment's actions: its
+ * array type, within its bounds. The samples stay unchanged, since updates need their
+ * log-probabilities.
  *
- * @param space Space of one action: any but dict and tuple.
+ * @param space Action space: any but dict and tuple.
  * @param options Range of the box actions.
  * @returns The function, from `[numEnvs, ...]` to a new array of the same size.
  *
@@ -362,18 +361,15 @@ function bounder(
   };
 }
 
-/** Actor that acts at once, on arrays. */
+/** Actor on arrays whose calls return at once, not promises. */
 export interface Actor {
   /** Number of environments that it acts in. */
   readonly numEnvs: number;
-  /**
-   * Chooses actions for observations `[numEnvs, ...]`, one for each row, of those that
-   * are allowed.
-   */
+  /** Chooses one allowed action for each row of the observations `[numEnvs, ...]`. */
   act(observations: unknown, actionMasks?: Uint8Array): ActionArray;
-  /** Observes each step, so that recurrent states are reset after an end. */
+  /** Records a step: resets the recurrent states of episodes that ended. */
   observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void;
-  /** Empties the recurrent states, as all environments are reset. */
+  /** Resets all recurrent states, as the environments are reset. */
   endEpisodes(): void;
 }
 
@@ -381,32 +377,35 @@ export interface Actor {
 export interface PolicyActorOptions extends PolicyOptions {
   /** Number of environments that the actor acts for. */
   readonly numEnvs: number;
-  /** Space of one action. */
+  /** Action space. */
   readonly actionSpace: Space;
   /** Returns the latest parameters. */
   readonly params: () => ResidentState<Params>;
-  /** Compilation of acting. */
+  /** Compilation settings. */
   readonly compilation: PolicyCompilation;
   /**
-   * Random numbers of the actions.
+   * Random stream of the actions.
    *
    * @default a stream of `seed` for evaluations
    */
   readonly random?: RandomStream;
   /**
-   * True where state-dependent noise is drawn again at a step; called at each step
-   * but the first, counted from 0.
+   * Returns true if state-dependent noise (gSDE) is resampled at a step, counted from
+   * 0; not called at the first one.
    *
    * @default () => false
    */
   readonly renewsNoise?: (step: number) => boolean;
   /**
-   * True where actions are masked: each call then takes masks.
+   * True if actions are masked: each call then needs masks.
    *
    * @default false
    */
   readonly masked?: boolean;
-  /** Further results of the policy, by name; those that are undefined are left out. */
+  /**
+   * Computes additional results of the policy, such as log-probabilities, by name;
+   * undefined ones are left out.
+   */
   record?(
     output: PolicyOutput,
     given: PolicyGiven,
@@ -414,8 +413,8 @@ export interface PolicyActorOptions extends PolicyOptions {
 }
 
 /**
- * Acts by a policy whose parameters are held elsewhere, with its own random stream
- * and recurrent state.
+ * Actor for a policy whose parameters are kept elsewhere, as by an agent, with its own
+ * random stream and recurrent state.
  *
  * @example
  * ```ts
@@ -453,18 +452,18 @@ export class PolicyActor implements Actor, PolicyMemory {
   readonly #observations: ObservationInputArrays;
   readonly #random: RandomStream;
   readonly #noise: Float32Array;
-  /** Masks that it takes. */
+  /** Expected action masks. */
   readonly #expected: ExpectedMasks;
   #run: ReturnType<typeof compilePolicy> | undefined;
   #steps = 0;
 
   /**
-   * Creates an actor; the policy is compiled when it first acts.
+   * Creates an actor; the first call of {@link act} compiles the policy.
    *
    * @param policy The policy.
    * @param options Number of environments, parameters, deterministic or not.
-   * @throws {RangeError} If the number of environments is no whole number above 0.
-   * @throws {TypeError} If the policy's actions cannot be masked, but are to be.
+   * @throws {RangeError} If the number of environments is not a whole number above 0.
+   * @throws {TypeError} If `masked` is true and the policy's actions cannot be masked.
    */
   constructor(policy: Policy, options: PolicyActorOptions) {
     const { numEnvs, actionSpace, seed = 0, random, masked } = options;
@@ -482,7 +481,7 @@ export class PolicyActor implements Actor, PolicyMemory {
     this.#observations = observationBuffer(policy, numEnvs);
     this.#random = random ?? new RandomStream(seed).split("evaluation");
     this.#noise = new Float32Array(numEnvs * policy.noise.size);
-    if (masked) choicesOf(policy); // Throws where there are none.
+    if (masked) choicesOf(policy); // Throws if the actions cannot be masked.
     const { masking } = policy.distribution;
     this.#expected = { numEnvs, masking: masked ? masking : undefined };
     this.starts = new Float32Array(numEnvs).fill(1);
@@ -493,9 +492,9 @@ export class PolicyActor implements Actor, PolicyMemory {
    * Chooses an action in each environment.
    *
    * @param observations Observations `[numEnvs, ...]`; copied.
-   * @param actionMasks 1 where a choice is allowed, of masked actions.
+   * @param actionMasks 1 where a choice is allowed, if actions are masked.
    * @returns Actions `[numEnvs, ...]` as the environment takes them.
-   * @throws {TypeError} If there are no masks where actions are masked, or other ones.
+   * @throws {TypeError} If masks are missing, not expected or of a wrong length.
    */
   act(observations: unknown, actionMasks?: Uint8Array): ActionArray {
     const { actions, state } = this.ask(
@@ -511,13 +510,13 @@ export class PolicyActor implements Actor, PolicyMemory {
   }
 
   /**
-   * Runs the policy on observations; recurrent states stay as they are.
+   * Runs the policy on observations without changing the recurrent states.
    *
-   * @param observations Observations as the policy takes them.
-   * @param actionMasks 1 where a choice is allowed, of masked actions.
-   * @returns Actions of the policy's distribution, the next recurrent states
-   * where there are some, and what is recorded; overwritten by the next call.
-   * @throws {TypeError} If there are no masks where actions are masked, or other ones.
+   * @param observations Observations in the policy's input type.
+   * @param actionMasks 1 where a choice is allowed, if actions are masked.
+   * @returns Sampled actions, the next recurrent states if there are some, and the
+   * recorded results; overwritten by the next call.
+   * @throws {TypeError} If masks are missing, not expected or of a wrong length.
    */
   ask(
     observations: ObservationInputArrays,
@@ -540,11 +539,11 @@ export class PolicyActor implements Actor, PolicyMemory {
   #compile(): ReturnType<typeof compilePolicy> {
     const policy = this.#policy, options = this.#options;
     const { deterministic = false, numEnvs, compilation, masked } = options;
-    return compilePolicy(policy, (output, given) => ({
-      ...options.record?.(output, given),
+    return compilePolicy(policy, (output, inputs) => ({
+      ...options.record?.(output, inputs),
       actions: deterministic
         ? policy.mode(output)
-        : policy.sample(given.params, output, { noise: given.noise }),
+        : policy.sample(inputs.params, output, { noise: inputs.noise }),
       state: output.state,
     }), {
       ...compilation,
@@ -567,7 +566,7 @@ export class PolicyActor implements Actor, PolicyMemory {
   /**
    * Resets the recurrent states of episodes that ended.
    *
-   * @param step Where episodes ended `[numEnvs]`.
+   * @param step Episode ends `[numEnvs]`.
    */
   observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void {
     for (let i = 0; i < this.starts.length; i++) {
@@ -575,12 +574,12 @@ export class PolicyActor implements Actor, PolicyMemory {
     }
   }
 
-  /** Empties the recurrent states, as all environments are reset. */
+  /** Resets all recurrent states, as the environments are reset. */
   endEpisodes(): void {
     this.starts.fill(1);
   }
 
-  /** Saves the random numbers, the noise and the recurrent states. */
+  /** Saves the random stream, the state-dependent noise and the recurrent states. */
   save(): StateTree {
     return {
       random: this.#random.save() as unknown as StateTree,
@@ -591,9 +590,9 @@ export class PolicyActor implements Actor, PolicyMemory {
   }
 
   /**
-   * Restores what {@link save} returned.
+   * Restores a saved state.
    *
-   * @param state The saved state.
+   * @param state Result of {@link save}.
    */
   load(state: StateTree): void {
     const saved = state as Record<string, StateTree>;
@@ -605,10 +604,10 @@ export class PolicyActor implements Actor, PolicyMemory {
 }
 
 /**
- * Fills an array with the kind of noise that a policy samples from.
+ * Fills an array with noise for a policy's samples.
  *
  * @param policy The policy.
- * @param random The stream that is drawn from.
+ * @param random Random stream.
  * @param noise The array.
  *
  * @example

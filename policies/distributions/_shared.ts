@@ -3,9 +3,7 @@ import { tidy } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { Distribution } from "./distribution.ts";
 
-/**
- * Frees what the methods of a distribution compute on the way to their results.
- */
+/** Wraps the methods of a distribution in `tf.tidy`. */
 export function tidied<D extends Distribution>(distribution: D): D {
   const members = Object.entries(distribution).map(([name, member]) => [
     name,
@@ -16,7 +14,7 @@ export function tidied<D extends Distribution>(distribution: D): D {
   return Object.fromEntries(members) as D;
 }
 
-/** Checks the number of parts of an action. */
+/** Checks the size of an action. */
 export function checkSize(what: string, size: number, parts = "numbers"): void {
   if (Number.isInteger(size) && size >= 1) return;
   throw new RangeError(
@@ -29,21 +27,21 @@ const stop = tf.customGrad((x) => ({
   gradFunc: (dy) => tf.zerosLike(dy),
 }));
 
-/** Returns the same values, through which no gradient flows: theirs is 0. */
+/** Returns the tensor without its gradient. */
 export function detach<T extends tf.Tensor>(x: T): T {
   return stop(x) as T;
 }
 
-/** Half the logarithm of 2 pi, from which a normal log-density starts. */
+/** `log(2 pi) / 2`, a constant of the normal log-density. */
 export const HALF_LOG_TWO_PI = 0.5 * Math.log(2 * Math.PI);
 
-/** Passes the gradient on where the number was left as it was. */
+/** Gradient of clipping: that of the output where the input was inside the bounds, else 0. */
 function gradientWhereEqual(dy: tf.Tensor, [before, after]: tf.Tensor[]) {
   return tf.where(tf.equal(before, after), dy, tf.zerosLike(dy));
 }
 
 /**
- * Clips logarithms of deviations to bounds, with no gradient outside.
+ * Clips log standard deviations to bounds; the gradient outside is 0.
  *
  * @throws {RangeError} If the bounds are not in order.
  */
@@ -65,12 +63,10 @@ export function clipLogStd(
   return <T extends tf.Tensor>(logStd: T) => clip(logStd) as T;
 }
 
-/** Formula of the logarithm of the tanh's slope. */
+/** Formula of the log slope of tanh. */
 type SquashCorrection = "exact" | "epsilon";
 
-/**
- * Number that the original adds to the slope, so that its logarithm is finite.
- */
+/** Term inside the logarithm that keeps it finite, as in haarnoja/sac. */
 const EPSILON = 1e-6;
 /** Largest float32 below 1: its inverse tanh is 8.66. */
 const LARGEST = 1 - 2 ** -24;
@@ -85,18 +81,18 @@ const withGradient = tf.customGrad((x, save) => {
 });
 
 /**
- * Computes `log(2 cosh x)` as `x + softplus(-2x)`, which is exact at both ends.
- * The slope of tanh is `4 / (2 cosh x)^2`. Its own gradient, `tanh x`, is exact
- * around 0, where that of the formula would lose its digits.
+ * Computes `log(2 cosh x)` as `x + softplus(-2x)`, precise for large `|x|`. The slope
+ * of tanh is `4 / (2 cosh x)^2`. The custom gradient, `tanh x`, is precise around 0,
+ * where that of the formula loses digits.
  */
 export function logTwoCosh<T extends tf.Tensor>(x: T): T {
   return withGradient(x) as T;
 }
 
 /**
- * Computes `log(1 - tanh(x)^2 + 1e-6)` of haarnoja/sac. The slope is computed
- * as `4 sigmoid(2x) sigmoid(-2x)`: the same number without the cancellation of
- * `1 - tanh(x)^2`, which in float32 is off by more than 1e-6 itself.
+ * Computes `log(1 - tanh(x)^2 + 1e-6)` of haarnoja/sac. The slope is computed as `4
+ * sigmoid(2x) sigmoid(-2x)`: the same number without the cancellation of `1 -
+ * tanh(x)^2`, whose float32 error alone exceeds 1e-6.
  */
 function logSlopePlusEpsilon(x: tf.Tensor2D): tf.Tensor2D {
   const sides = tf.mul(
@@ -106,7 +102,7 @@ function logSlopePlusEpsilon(x: tf.Tensor2D): tf.Tensor2D {
   return tf.log(tf.add(tf.mul(sides, 4), EPSILON));
 }
 
-/** Computes the logarithm of the slope of tanh at each number. */
+/** Computes the log slope of tanh, element by element. */
 export function logSlope(
   x: tf.Tensor2D,
   correction: SquashCorrection,
@@ -116,9 +112,9 @@ export function logSlope(
 }
 
 /**
- * Computes the numbers before the tanh, and the logarithm of its slope there,
- * from the actions: both from `log(1 + a)` and `log(1 - a)`. Actions at the
- * bounds are moved to the largest float32 number inside.
+ * Inverts tanh: computes pre-tanh values and the log slope of tanh there from the
+ * actions, by `log(1 + a)` and `log(1 - a)`. Actions at the bounds are moved to the
+ * nearest float32 inside.
  */
 export function unsquash(
   actions: tf.Tensor2D,
@@ -135,7 +131,10 @@ export function unsquash(
   };
 }
 
-/** Throws where tanh cannot reach all actions and nothing else. */
+/**
+ * Throws unless the bounds are finite and the actions are floats, so that tanh can
+ * reach all of them.
+ */
 export function checkSquashable({ low, high, dtype }: BoxSpace): void {
   if (dtype === "int32" || dtype === "uint8") {
     throw new TypeError(

@@ -14,23 +14,13 @@ import type {
   ReparameterizedDistribution,
 } from "./distribution.ts";
 
-/** Options of {@link diagonalGaussian}. */
-export interface DiagonalGaussianOptions {
-  /**
-   * Shape of one action, of `size` numbers in all.
-   *
-   * @default [size]
-   */
-  readonly shape?: readonly number[];
-}
-
 /**
- * Makes a normal distribution over `size` numbers that do not depend on each
- * other.
- * Its parameters are the means, then the logarithms of the standard
- * deviations: `[mean, logStd]`. Actions are not limited to any bounds.
+ * Makes a diagonal Gaussian: `size` independent normal variables.
  *
- * @param size Numbers in one action.
+ * Parameters are the means and the log standard deviations, `[mean, logStd]`. Actions
+ * are unbounded.
+ *
+ * @param size Action dimension.
  * @param options The shape of an action.
  * @returns The distribution; actions are float32 `[batch, ...shape]`.
  * @throws {RangeError} If `size` is not a positive integer.
@@ -51,7 +41,14 @@ export interface DiagonalGaussianOptions {
  */
 export function diagonalGaussian(
   size: number,
-  options: DiagonalGaussianOptions = {},
+  options: {
+    /**
+     * Shape of one action.
+     *
+     * @default [size]
+     */
+    readonly shape?: readonly number[];
+  } = {},
 ): Distribution {
   checkSize("Gaussian", size);
   const { shape = [size] } = options;
@@ -92,7 +89,7 @@ export function diagonalGaussian(
   });
 }
 
-/** Points for each deviation, and deviations to either side. */
+/** Quadrature points for each standard deviation, and standard deviations to either side. */
 const DENSITY = 12, REACH = 6;
 const POINTS = Float32Array.from(
   { length: 2 * DENSITY * REACH + 1 },
@@ -103,11 +100,11 @@ const TOTAL = DENSITIES.reduce((sum, density) => sum + density, 0);
 const WEIGHTS = DENSITIES.map((density) => density / TOTAL);
 
 /**
- * Computes the mean of a function over normal distributions, by the trapezoidal
- * rule. For a smooth function its error falls exponentially with the points:
- * for the logarithm of the tanh's slope it is below 1e-6 up to deviations of 8.
+ * Computes the expectation of a function of normal variables by the trapezoidal rule.
+ * For smooth functions the error falls exponentially with the number of points: for the
+ * log slope of tanh it is below 1e-6 up to standard deviations of 8.
  *
- * @param f A function of each number, that keeps the shape.
+ * @param f Elementwise function.
  * @param mean `[batch, size]`.
  * @param std `[batch, size]`.
  * @returns `[batch, size]`.
@@ -122,51 +119,24 @@ function normalExpectation(
   return tf.sum(tf.mul(f(x), tf.tensor1d(WEIGHTS)), 2);
 }
 
-/** Options of {@link squashedGaussian}. */
-export interface SquashedGaussianOptions {
-  /**
-   * Shape of one action, of `size` numbers in all.
-   *
-   * @default [size]
-   */
-  readonly shape?: readonly number[];
-  /**
-   * The logarithms of the deviations are clipped to these; outside them
-   * they have no gradient.
-   *
-   * @default [-20, 2]
-   */
-  readonly logStdBounds?: readonly [low: number, high: number];
-  /**
-   * Logarithm of the tanh's slope in log-probabilities: the number itself,
-   * `exact`, or as haarnoja/sac and stable-baselines3 have it, `epsilon`:
-   * `log(1 - tanh(x)^2 + 1e-6)`, which stops at -13.8 from `|x| = 8` on.
-   *
-   * @default "exact"
-   */
-  readonly squashCorrection?: "exact" | "epsilon";
-}
-
 /**
- * Makes a normal distribution over `size` independent numbers, squashed by tanh
- * into (-1, 1): the policy of soft actor-critic (Haarnoja et al. 2018,
- * https://arxiv.org/abs/1801.01290, appendix C). Its parameters are the means
- * and the logarithms of the standard deviations before the tanh: `[mean,
+ * Makes a diagonal Gaussian squashed by tanh into (-1, 1): the policy of soft
+ * actor-critic (Haarnoja et al. 2018, https://arxiv.org/abs/1801.01290, appendix C).
+ * Parameters are the means and log standard deviations before the tanh, `[mean,
  * logStd]`.
  *
- * The logarithm of the tanh's slope, `log(1 - tanh(x)^2)`, is computed as
- * `2 (log 2 - x - softplus(-2x))`: values and gradients are exact to float32
- * for all `x`. `logProb` of actions that are given has to undo the tanh, so it
- * moves those beyond `1 - 2^-24` to there (`|x| = 8.66`).
+ * The log slope of tanh, `log(1 - tanh(x)^2)`, is computed as `2 (log 2 - x -
+ * softplus(-2x))`: values and gradients are precise in float32 for all `x`. `logProb`
+ * inverts the tanh, so it clips actions to `1 - 2^-24` (`|x| = 8.66`).
  *
- * `mode` is the tanh of the mean, the usual deterministic action: the density
- * of the actions may be higher elsewhere. The entropy has no closed form; it is
- * computed by quadrature for each number, to float32 for deviations of up to 8.
- * The divergence is that of the Gaussians, as tanh maps them one to one. Both
- * are of the density itself, whatever the `squashCorrection`.
+ * `mode` is the tanh of the mean, the usual deterministic action, though not always the
+ * point of highest density. The entropy has no closed form; quadrature computes it to
+ * float32 precision for standard deviations of up to 8. The KL divergence is that of
+ * the Gaussians before the tanh, which is the same. Neither depends on
+ * `squashCorrection`.
  *
- * @param size Numbers in one action.
- * @param options Shape, bounds and form of the log-probability.
+ * @param size Action dimension.
+ * @param options Shape, bounds and formula of the log-probability.
  * @returns The distribution; actions are float32 `[batch, ...shape]`.
  * @throws {RangeError} If `size` is not a positive integer or the bounds are
  * not in order.
@@ -189,7 +159,28 @@ export interface SquashedGaussianOptions {
  */
 export function squashedGaussian(
   size: number,
-  options: SquashedGaussianOptions = {},
+  options: {
+    /**
+     * Shape of one action.
+     *
+     * @default [size]
+     */
+    readonly shape?: readonly number[];
+    /**
+     * Bounds of the log standard deviations; outside them the gradient is 0.
+     *
+     * @default [-20, 2]
+     */
+    readonly logStdBounds?: readonly [low: number, high: number];
+    /**
+     * Formula of the tanh's log slope in log-probabilities: `exact`, or `epsilon` as in
+     * haarnoja/sac and Stable-Baselines3: `log(1 - tanh(x)^2 + 1e-6)`, which stays at
+     * -13.8 from `|x| = 8` on.
+     *
+     * @default "exact"
+     */
+    readonly squashCorrection?: "exact" | "epsilon";
+  } = {},
 ): ReparameterizedDistribution {
   const {
     shape = [size],
@@ -244,13 +235,13 @@ export function squashedGaussian(
       return shaped(tf.tanh(raw as tf.Tensor2D));
     },
     sampleWithLogProb(parameters, noise, { reparameterize = true } = {}) {
-      const given = split(parameters);
-      const [mean, logStd] = reparameterize ? given : given.map(detach);
+      const moments = split(parameters);
+      const [mean, logStd] = reparameterize ? moments : moments.map(detach);
       const raw: tf.Tensor2D = tf.add(mean, tf.mul(tf.exp(logStd), noise));
       const slope = logSlope(raw, squashCorrection);
       const logProb: tf.Tensor1D = reparameterize
         ? gaussianLogProb(tf.add(exponents(logStd, noise), slope))
-        : tf.sub(constantSampleLogProb(...given, noise), tf.sum(slope, 1));
+        : tf.sub(constantSampleLogProb(...moments, noise), tf.sum(slope, 1));
       return { action: shaped(tf.tanh(raw)), logProb, raw };
     },
     regularization: (parameters) =>
@@ -258,7 +249,7 @@ export function squashedGaussian(
   });
 }
 
-/** Means and logarithms of the deviations, both `[batch, size]`. */
+/** Splits parameters into means and log standard deviations, both `[batch, size]`. */
 function meanAndLogStd(
   parameters: tf.Tensor2D,
   size: number,
@@ -267,9 +258,8 @@ function meanAndLogStd(
 }
 
 /**
- * Computes `log N(x; mean, std)` of each row where `x = mean + std noise` is a
- * constant,
- * `[batch]`: the value comes from the noise, the gradient is the score at `x`.
+ * Computes `log N(x; mean, std)` `[batch]` at the sample `x = mean + std noise`, taken
+ * as a constant: the value comes from the noise, the gradient is the score at `x`.
  */
 function constantSampleLogProb(
   mean: tf.Tensor2D,
@@ -291,10 +281,7 @@ function constantSampleLogProb(
   return logProb(mean, logStd) as tf.Tensor1D;
 }
 
-/**
- * Computes `-log N(x; mean, std)` but for its constant, where `x = mean + std
- * noise`.
- */
+/** Computes `-log N(x; mean, std)` without its constant, at `x = mean + std noise`. */
 function exponents(
   logStd: tf.Tensor2D,
   noise: tf.Tensor2D,
@@ -302,10 +289,7 @@ function exponents(
   return tf.add(tf.mul(tf.square(noise), 0.5), logStd);
 }
 
-/**
- * Computes `log N(x)` of each row, `[batch]`, from the {@link exponents} of its
- * parts.
- */
+/** Computes `log N(x)` of each row `[batch]` from the {@link exponents} of its elements. */
 function gaussianLogProb(exponents: tf.Tensor2D): tf.Tensor1D {
   const constant = exponents.shape[1] * HALF_LOG_TWO_PI;
   return tf.sub(-constant, tf.sum(exponents, 1));

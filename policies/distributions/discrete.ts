@@ -2,22 +2,21 @@ import * as tf from "@tensorflow/tfjs";
 import { checkSize, tidied } from "./_shared.ts";
 import type { ActionMasking, Distribution } from "./distribution.ts";
 
-/** Smallest normal float32: keeps `log 0` out. */
+/** Smallest normal float32, which avoids `log 0`. */
 const SMALLEST = 1.1754944e-38;
 /**
- * Logit of a choice that is forbidden: far below all others, and far enough from the
- * end of float32 to be added for each part of an action and weighted by an advantage.
+ * Logit of a masked choice: far below all others, yet small enough to be added over the
+ * parts of an action and weighted by an advantage without overflow.
  */
 const FORBIDDEN = -1e30;
-/** Log odds of a number that is 0 or 1 for sure in float32. */
+/** Log odds at which a bit is certain in float32. */
 const SURE = 1e9;
 /** Largest float32 below 1: uniform numbers may round up to 1. */
 const LARGEST = 1 - 2 ** -24;
 
 /**
- * Draws the index of an entry of each row, with probabilities
- * `softmax(logits)`: the largest of `logits - log(-log(uniform))` (Gumbel
- * 1954).
+ * Samples an index of each row with probabilities `softmax(logits)` by the Gumbel-max
+ * trick: the largest of `logits - log(-log(uniform))` (Gumbel 1954).
  */
 function argMaxWithGumbelNoise(
   logits: tf.Tensor2D,
@@ -28,7 +27,7 @@ function argMaxWithGumbelNoise(
   return tf.argMax(tf.sub(logits, negativeGumbel), 1);
 }
 
-/** Makes the masking of logits of parts with so many choices. */
+/** Makes the masking of actions with the given numbers of choices. */
 function maskingOf(parts: readonly number[]): ActionMasking {
   return {
     size: parts.reduce((sum, n) => sum + n, 0),
@@ -38,23 +37,13 @@ function maskingOf(parts: readonly number[]): ActionMasking {
   };
 }
 
-/** Options of {@link categorical}. */
-export interface CategoricalOptions {
-  /**
-   * The smallest action: actions are `start` to `start + n - 1`.
-   *
-   * @default 0
-   */
-  readonly start?: number;
-}
-
 /**
- * Makes a categorical distribution over `n` actions, given by unnormalised log
- * probabilities (logits). Exact and finite, with its gradient, for logits of
- * any finite size. Samples by the Gumbel-max method: `n` uniform numbers a row.
+ * Makes a categorical distribution over `n` actions from logits (unnormalised
+ * log-probabilities). Values and gradients are finite for all finite logits. Samples
+ * use the Gumbel-max trick: `n` uniform numbers for each row.
  *
  * @param n Number of actions.
- * @param options The first action.
+ * @param options Smallest action.
  * @returns The distribution; actions are int32 `[batch]`.
  * @throws {RangeError} If `n` is not a positive integer.
  *
@@ -74,7 +63,14 @@ export interface CategoricalOptions {
  */
 export function categorical(
   n: number,
-  options: CategoricalOptions = {},
+  options: {
+    /**
+     * Smallest action: actions are `start` to `start + n - 1`.
+     *
+     * @default 0
+     */
+    readonly start?: number;
+  } = {},
 ): Distribution {
   checkSize("categorical", n, "actions");
   const { start = 0 } = options;
@@ -87,8 +83,8 @@ export function categorical(
     noise: { kind: "uniform", size: n },
     masking: maskingOf([n]),
     logProb(logits, actions) {
-      const all = tf.range(start, start + n, 1, "int32");
-      const chosen = tf.equal(tf.expandDims(actions, 1), all);
+      const choices = tf.range(start, start + n, 1, "int32");
+      const chosen = tf.equal(tf.expandDims(actions, 1), choices);
       const masked = tf.mul(tf.logSoftmax(logits), tf.cast(chosen, "float32"));
       return tf.sum(masked, 1);
     },
@@ -104,10 +100,10 @@ export function categorical(
 }
 
 /**
- * Computes the exact entropy of categorical distributions given by logits,
- * finite for logits of any finite size (baselines/a2c/utils.py, `cat_entropy`).
+ * Computes the entropy of categorical distributions from logits, finite for all finite
+ * logits (baselines/a2c/utils.py, `cat_entropy`).
  *
- * @param logits Unnormalised log probabilities `[batch, n]`.
+ * @param logits Unnormalised log-probabilities `[batch, n]`.
  * @returns Nats `[batch]`.
  *
  * @example
@@ -129,10 +125,9 @@ export function catEntropy(logits: tf.Tensor2D): tf.Tensor1D {
 }
 
 /**
- * Computes the approximate entropy of categorical distributions given by
- * probabilities, with `log(p + 1e-6)` in place of `log p`
- * (baselines/a2c/utils.py, `cat_entropy_softmax`, as used by ACER). It can be
- * slightly negative.
+ * Computes the approximate entropy of categorical distributions from probabilities,
+ * with `log(p + 1e-6)` in place of `log p` (baselines/a2c/utils.py,
+ * `cat_entropy_softmax`, as used by ACER). It can be slightly negative.
  *
  * @param probabilities Probabilities `[batch, n]`.
  * @returns Nats `[batch]`.
@@ -156,10 +151,10 @@ export function catEntropySoftmax(probabilities: tf.Tensor2D): tf.Tensor1D {
 }
 
 /**
- * Joins categorical distributions that do not depend on each other. The
- * logits of all stand one after the other in a row.
+ * Makes a product of independent categorical distributions, for multi-discrete actions.
+ * Their logits lie side by side in a row.
  *
- * @param nvec Number of values of each part of an action.
+ * @param nvec Number of choices of each part of an action.
  * @returns The distribution; actions are int32 `[batch, nvec.length]`.
  * @throws {RangeError} If a number is not a positive integer, or there is none.
  *
@@ -184,7 +179,7 @@ export function multiCategorical(nvec: readonly number[]): Distribution {
   const sizes = [...nvec];
   const parts = sizes.map((n) => categorical(n));
   const total = sizes.reduce((sum, n) => sum + n, 0);
-  // The gradient of a split in one does not work in TensorFlow.js.
+  // TensorFlow.js cannot differentiate a split into a single part.
   const split = (x: tf.Tensor2D): tf.Tensor2D[] =>
     sizes.length === 1 ? [x] : tf.split(x, sizes, 1);
   const each = <T extends tf.Tensor>(
@@ -223,17 +218,16 @@ export function multiCategorical(nvec: readonly number[]): Distribution {
   });
 }
 
-/** Adds the parts, with no kernel where there is one only. */
+/** Adds tensors; a single one is returned as it is. */
 function sum(parts: readonly tf.Tensor1D[]): tf.Tensor1D {
   return parts.reduce((total, part) => tf.add(total, part));
 }
 
 /**
- * Makes a distribution over `n` numbers, each 0 or 1, that do not depend on
- * each other. The parameters are the log odds of a 1 (logits). Exact and
- * finite, with its gradient, for logits of any finite size.
+ * Makes `n` independent Bernoulli variables, for multi-binary actions. Parameters are
+ * logits (log odds of a 1). Values and gradients are finite for all finite logits.
  *
- * @param n Numbers in one action.
+ * @param n Number of bits in one action.
  * @returns The distribution; actions are int32 `[batch, n]`.
  * @throws {RangeError} If `n` is not a positive integer.
  *
@@ -264,9 +258,9 @@ export function bernoulli(n: number): Distribution {
       apply: (logits, masks) =>
         tf.tidy(() => {
           const allowed = tf.reshape(tf.cast(masks, "bool"), [-1, n, 2]);
-          const [zero, one] = tf.unstack(allowed, 2);
-          const only = tf.where(zero, -SURE, SURE) as tf.Tensor2D;
-          return tf.where(tf.logicalAnd(zero, one), logits, only);
+          const [mayBeZero, mayBeOne] = tf.unstack(allowed, 2);
+          const only = tf.where(mayBeZero, -SURE, SURE) as tf.Tensor2D;
+          return tf.where(tf.logicalAnd(mayBeZero, mayBeOne), logits, only);
         }),
     },
     logProb(logits, actions) {

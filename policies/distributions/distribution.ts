@@ -1,23 +1,23 @@
 import type * as tf from "@tensorflow/tfjs";
 
-/** Random numbers that one row needs for one sample. */
+/** Random numbers that one sample needs. */
 export interface NoiseSpec {
-  /** `uniform` is on [0, 1), `normal` has mean 0 and variance 1. */
+  /** Uniform on [0, 1), or normal with mean 0 and variance 1. */
   readonly kind: "uniform" | "normal";
-  /** Number of them. */
+  /** Number of random numbers. */
   readonly size: number;
 }
 
 /** Form of the actions of a policy. */
 export interface ActionForm {
-  /** Numbers that make one distribution. */
+  /** Number of parameters of one distribution. */
   readonly parameterSize: number;
-  /** Shape of one action, `[]` for a single number. */
+  /** Shape of one action, `[]` for a scalar. */
   readonly actionShape: readonly number[];
   /** Type of the actions. */
   readonly actionDtype: "int32" | "float32";
   /**
-   * Masking of actions, which discrete, multi-discrete and multi-binary ones have.
+   * Masking, for discrete, multi-discrete and multi-binary actions.
    *
    * @default none
    */
@@ -25,16 +25,15 @@ export interface ActionForm {
 }
 
 /**
- * A family of probability distributions over actions. The distributions
- * themselves are the rows of a tensor of parameters; all methods are pure, can
- * be differentiated with respect to those and take randomness as an argument.
+ * Family of probability distributions over actions. Each row of a parameter tensor is
+ * one distribution; all methods are pure functions, differentiable with respect to the
+ * parameters, with noise as an argument.
  */
 export interface Distribution extends ActionForm {
-  /** Random numbers that {@link sample} needs for one row. */
+  /** Noise of one sample. */
   readonly noise: NoiseSpec;
   /**
-   * Computes the logarithm of the probability, or of its density, of each
-   * action.
+   * Computes the log-probability (or log-density) of each action.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @param actions Actions `[batch, ...actionShape]`.
@@ -42,15 +41,14 @@ export interface Distribution extends ActionForm {
    */
   logProb(parameters: tf.Tensor2D, actions: tf.Tensor): tf.Tensor1D;
   /**
-   * Computes the exact entropy (differential for continuous actions).
+   * Computes the entropy (differential entropy for continuous actions).
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @returns Nats `[batch]`.
    */
   entropy(parameters: tf.Tensor2D): tf.Tensor1D;
   /**
-   * Computes the Kullback-Leibler divergence of `q` from `p`: the mean of
-   * `log p - log q` under `p`.
+   * Computes the KL divergence of `q` from `p`: the mean of `log p - log q` under `p`.
    *
    * @param p Parameters `[batch, parameterSize]`.
    * @param q Parameters `[batch, parameterSize]`.
@@ -65,8 +63,7 @@ export interface Distribution extends ActionForm {
    */
   mode(parameters: tf.Tensor2D): tf.Tensor;
   /**
-   * Draws one action for each row. The same noise always gives the same
-   * actions.
+   * Samples one action for each row. The same noise gives the same actions.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @param noise Independent numbers `[batch, noise.size]` of `noise.kind`.
@@ -75,22 +72,22 @@ export interface Distribution extends ActionForm {
   sample(parameters: tf.Tensor2D, noise: tf.Tensor2D): tf.Tensor;
 }
 
-/** Distributions over the actions that a mask allows. */
+/** Masking of invalid actions. */
 export interface ActionMasking {
   /**
-   * Numbers of the mask of one row: one for each choice of each part of an action, side
-   * by side; for bits that of 0, then that of 1.
+   * Size of one row's mask: one element for each choice of each part of an action, side
+   * by side; for bits the choice of 0, then of 1.
    */
   readonly size: number;
-  /** Numbers of choices of each part. */
+  /** Number of choices of each part. */
   readonly parts: readonly number[];
   /**
-   * Changes parameters so that actions that are not allowed have no probability; all
-   * methods of the distribution take the result.
+   * Masks parameters so that forbidden actions have probability 0; pass the result to
+   * the methods of the distribution.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
-   * @param masks 1 where a choice is allowed, 0 elsewhere `[batch, size]`.
-   * @returns Parameters `[batch, parameterSize]`.
+   * @param masks 1 where a choice is allowed, else 0 `[batch, size]`.
+   * @returns Masked parameters `[batch, parameterSize]`.
    */
   apply(parameters: tf.Tensor2D, masks: tf.Tensor): tf.Tensor2D;
 }
@@ -98,42 +95,39 @@ export interface ActionMasking {
 /** Options of {@link ReparameterizedDistribution.sampleWithLogProb}. */
 export interface SampleWithLogProbOptions {
   /**
-   * True where the sample is a function of the parameters, so that gradients
-   * flow through it into the action and into its log-probability. Otherwise it
-   * is a constant: the gradient of `logProb` is the score, which
-   * likelihood-ratio estimators take, and the action has none.
+   * Differentiate through the sample (reparameterization trick), into the action and
+   * its log-probability. If false the sample is a constant: the gradient of `logProb`
+   * is the score function, as likelihood-ratio estimators need, and the action has
+   * none.
    *
-   * @default true, but false for mixtures, whose choice of a component has no
-   * gradient
+   * @default true; false for mixtures, whose choice of a component has no gradient
    */
   readonly reparameterize?: boolean;
 }
 
-/** Actions with their log-probabilities. */
+/** Samples with their log-probabilities. */
 export interface ActionSample {
   /** Actions `[batch, ...actionShape]`. */
   readonly action: tf.Tensor;
-  /** Logarithms of their densities, in nats `[batch]`. */
+  /** Log-probabilities `[batch]`. */
   readonly logProb: tf.Tensor1D;
-  /**
-   * The numbers before the tanh `[batch, size]`; the actions if there is none.
-   */
+  /** Pre-tanh values `[batch, size]`; the actions if there is no tanh. */
   readonly raw: tf.Tensor2D;
 }
 
 /**
- * A distribution over continuous actions whose samples come with their
- * log-probabilities, computed together: from the noise and from the numbers
- * before the tanh, so that nothing is lost where the tanh is 1 in float32.
+ * Distribution over continuous actions that samples actions together with their
+ * log-probabilities, from noise and pre-tanh values: precise even where the tanh rounds
+ * to 1 in float32.
  */
 export interface ReparameterizedDistribution extends Distribution {
   /**
-   * Draws one action for each row with its log-probability. The same noise
-   * always gives the same actions.
+   * Samples one action for each row with its log-probability. The same noise gives the
+   * same actions.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @param noise Independent numbers `[batch, noise.size]` of `noise.kind`.
-   * @param options Path of the gradients.
+   * @param options Reparameterization.
    */
   sampleWithLogProb(
     parameters: tf.Tensor2D,
@@ -141,19 +135,17 @@ export interface ReparameterizedDistribution extends Distribution {
     options?: SampleWithLogProbOptions,
   ): ActionSample;
   /**
-   * Computes the logarithm of the density of each action, from the numbers
-   * before the tanh: exact where the action itself is rounded to 1 or -1.
+   * Computes the log-probability of each action from pre-tanh values: precise even
+   * where the action rounds to 1 or -1.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
-   * @param raw Numbers before the tanh `[batch, size]`; the actions if there
-   * is none.
+   * @param raw Pre-tanh values `[batch, size]`; the actions if there is no tanh.
    * @returns Nats `[batch]`.
    */
   logProbOfRaw(parameters: tf.Tensor2D, raw: tf.Tensor2D): tf.Tensor1D;
   /**
-   * Computes half the mean square of the means plus half that of the logarithms
-   * of the deviations, which haarnoja/sac adds to the policy's loss, times its
-   * `reg`.
+   * Computes half the mean square of the means plus half that of the log standard
+   * deviations, which haarnoja/sac adds to the policy's loss with the factor `reg`.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @returns `[batch]`; 0 where the distribution has no such parameters.

@@ -5,22 +5,12 @@ import type { Distribution } from "./distribution.ts";
 import { sizeOf } from "../networks/_layers.ts";
 import { checkSquashable } from "./_shared.ts";
 
-/** Options of {@link distributionFor}. */
-export interface DistributionForOptions {
-  /**
-   * True for a squashed Gaussian over box actions, in [-1, 1].
-   *
-   * @default false
-   */
-  readonly squashed?: boolean;
-}
-
 /**
- * Chooses the family of distributions over the actions of a space: categorical
- * for discrete, multi-categorical for multi-discrete, Bernoulli for
- * multi-binary and diagonal Gaussian for box spaces.
+ * Makes the distribution for an action space: categorical for discrete,
+ * multi-categorical for multi-discrete, Bernoulli for multi-binary and diagonal
+ * Gaussian for box spaces.
  *
- * @param actionSpace Space of one action.
+ * @param actionSpace Action space.
  * @param options Squashed Gaussian or not.
  * @returns The distribution.
  * @throws {TypeError} If it is a dict or tuple space, or a box of bytes.
@@ -37,7 +27,14 @@ export interface DistributionForOptions {
  */
 export function distributionFor(
   actionSpace: Space,
-  options: DistributionForOptions = {},
+  options: {
+    /**
+     * Squash the Gaussian of box actions into [-1, 1].
+     *
+     * @default false
+     */
+    readonly squashed?: boolean;
+  } = {},
 ): Distribution {
   switch (actionSpace.type) {
     case "discrete":

@@ -23,9 +23,8 @@ const withGradient = tf.customGrad((x, save) => {
 });
 
 /**
- * Computes the logarithm of the sum of the exponentials of each row, `[batch]`.
- * Its gradient
- * is the softmax, where that of TensorFlow.js goes back through the maximum.
+ * Computes log-sum-exp of each row, `[batch]`. Its gradient is the softmax; that of
+ * TensorFlow.js goes through the maximum.
  */
 function logSumExp(x: tf.Tensor2D): tf.Tensor1D {
   return withGradient(x) as tf.Tensor1D;
@@ -34,33 +33,31 @@ function logSumExp(x: tf.Tensor2D): tf.Tensor1D {
 /** Options of {@link gaussianMixture}. */
 export interface GaussianMixtureOptions {
   /**
-   * Number of Gaussians.
+   * Number of mixture components.
    *
    * @default 4
    */
   readonly components?: number;
   /**
-   * Shape of one action, of `size` numbers in all.
+   * Shape of one action.
    *
    * @default [size]
    */
   readonly shape?: readonly number[];
   /**
-   * True where samples go through tanh, into (-1, 1).
+   * Squash samples by tanh into (-1, 1).
    *
    * @default true
    */
   readonly squash?: boolean;
   /**
-   * The logarithms of the deviations are clipped to these; outside them
-   * they have no gradient.
+   * Bounds of the log standard deviations; outside them the gradient is 0.
    *
    * @default [-20, 2]
    */
   readonly logStdBounds?: readonly [low: number, high: number];
   /**
-   * Form of the logarithm of the tanh's slope, as in
-   * {@link SquashedGaussianOptions}.
+   * Formula of the tanh's log slope, as in {@link squashedGaussian}.
    *
    * @default "exact"
    */
@@ -69,22 +66,22 @@ export interface GaussianMixtureOptions {
 
 /** Options of {@link GaussianMixture.sampleComponent}. */
 export interface SampleComponentOptions extends SampleWithLogProbOptions {
-  /** Index of the Gaussian of each row, int32 `[batch]`. */
+  /** Component of each row, int32 `[batch]`. */
   readonly component: tf.Tensor1D;
-  /** Normal numbers `[batch, size]`. */
+  /** Normal noise `[batch, size]`. */
   readonly noise: tf.Tensor2D;
 }
 
-/** A mixture of Gaussians, as {@link gaussianMixture} makes it. */
+/** Gaussian mixture, as {@link gaussianMixture} makes it. */
 export interface GaussianMixture extends ReparameterizedDistribution {
-  /** Number of Gaussians. */
+  /** Number of components. */
   readonly components: number;
   /**
-   * Draws from the Gaussians that are given, with the log-probability under
-   * the whole mixture.
+   * Samples from the given components, with the log-probability under the whole
+   * mixture.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
-   * @param options Gaussians and noise.
+   * @param options Components and noise.
    */
   sampleComponent(
     parameters: tf.Tensor2D,
@@ -92,7 +89,7 @@ export interface GaussianMixture extends ReparameterizedDistribution {
   ): ActionSample;
 }
 
-/** Parameters by what they are. */
+/** Named parts of a row of parameters. */
 interface Parts {
   /** `[batch, components]`, up to a constant. */
   readonly logWeight: tf.Tensor2D;
@@ -102,35 +99,33 @@ interface Parts {
   readonly logStd: tf.Tensor3D;
 }
 
-/** Random numbers that one sample of each row is made from. */
+/** Random choices of one sample in each row. */
 interface Draw extends SampleWithLogProbOptions {
-  /** Component of each, by {@link rowsOf}. */
+  /** Component of each row, as an index of {@link rowsOf}. */
   readonly rows: tf.Tensor1D;
-  /** Normal numbers `[batch, size]`. */
+  /** Normal noise `[batch, size]`. */
   readonly noise: tf.Tensor2D;
 }
 
 /**
- * Makes a mixture of normal distributions over `size` numbers, by default
- * squashed by tanh into (-1, 1): the other policy of haarnoja/sac (Haarnoja et
- * al. 2018, https://arxiv.org/abs/1801.01290). Its parameters are, for each
- * component, the logarithm of its weight up to a constant, the means and the
- * logarithms of the deviations: `[logWeight, mean, logStd]`.
+ * Makes a Gaussian mixture, by default squashed by tanh into (-1, 1): the second policy
+ * of haarnoja/sac (Haarnoja et al. 2018, https://arxiv.org/abs/1801.01290). Parameters
+ * are, for each component, the unnormalised log weight, the means and the log standard
+ * deviations: `[logWeight, mean, logStd]`.
  *
- * The noise of a row is `size` normal numbers and one more, `z`, that chooses
- * the component: the first whose cumulative weight is above `Phi(z)`.
+ * The noise of a row is `size` normal numbers and one more, `z`, which chooses the
+ * component: the first whose cumulative weight is above `Phi(z)`.
  *
- * The choice of a component has no gradient, so the gradient of a loss through
- * the sample would be wrong: by default samples are constants, for
- * likelihood-ratio losses. With `reparameterize: true` the gradient flows
- * through the chosen component, also into `logProb`, as in the released code of
- * haarnoja/sac.
+ * The choice of a component has no gradient, so reparameterized gradients are biased:
+ * by default samples are constants, for likelihood-ratio losses. With `reparameterize:
+ * true` the gradient flows through the chosen component, also into `logProb`, as in the
+ * released code of haarnoja/sac.
  *
- * `mode` is the action at the mean of the heaviest component. Entropy and
- * divergence have no closed form: both throw a TypeError; the mean of
- * `-logProb` over samples estimates the entropy.
+ * `mode` is the mean of the heaviest component. Entropy and KL divergence have no
+ * closed form: both throw a TypeError; the mean of `-logProb` over samples estimates
+ * the entropy.
  *
- * @param size Numbers in one action.
+ * @param size Action dimension.
  * @param options Number of components, shape, bounds.
  * @returns The distribution; actions are float32 `[batch, ...shape]`.
  * @throws {RangeError} If `size` or `components` is not a positive integer or
@@ -180,9 +175,7 @@ export function gaussianMixture(
   const shaped = (raw: tf.Tensor2D): tf.Tensor =>
     tf.reshape(squashed(raw), [-1, ...shape]);
 
-  /**
-   * Computes the log-density before the tanh, from the distances in deviations.
-   */
+  /** Computes the log-density before the tanh from standardized distances. */
   function mixtureLogProb(
     { logWeight, logStd }: Parts,
     z: tf.Tensor,
@@ -207,13 +200,13 @@ export function gaussianMixture(
     return corrected(mixtureLogProb(parts, z), slope);
   }
 
-  /** Takes the mean of a component of each row, and how far the noise goes. */
+  /** Gathers the chosen component's mean and scaled noise of each row. */
   function drawn(
     parts: Parts,
     { rows, noise, reparameterize = false }: Draw,
   ): { mean: tf.Tensor3D; shift: tf.Tensor3D } {
-    const [mean, logStd] = [parts.mean, parts.logStd].map((all) =>
-      chosen(reparameterize ? all : detach(all), rows)
+    const [mean, logStd] = [parts.mean, parts.logStd].map((values) =>
+      chosen(reparameterize ? values : detach(values), rows)
     );
     const shift = tf.mul(tf.exp(logStd), tf.expandDims(noise, 1));
     return { mean, shift: shift as tf.Tensor3D };
@@ -225,8 +218,8 @@ export function gaussianMixture(
   function sampleWith(parts: Parts, draw: Draw): ActionSample {
     const { mean, shift } = drawn(parts, draw);
     const raw = flat(tf.add(mean, shift));
-    // The chosen component is 0 away from its own mean before the noise is
-    // added, so that even the smallest deviations lose no digits.
+    // The chosen component's distance is computed before adding the mean, so that the
+    // smallest standard deviations lose no digits.
     const distance = tf.add(tf.sub(mean, parts.mean), shift);
     const z = tf.mul(distance, tf.exp(tf.neg(parts.logStd)));
     return {
@@ -236,7 +229,7 @@ export function gaussianMixture(
     };
   }
 
-  /** Splits rows of noise into a component and normal numbers. */
+  /** Splits rows of noise into a component and normal noise. */
   function drawOf({ logWeight }: Parts, noise: tf.Tensor2D): Draw {
     const [normal, z] = tf.split(noise, [size, 1], 1) as tf.Tensor2D[];
     const rows = asConstant(() =>
@@ -288,14 +281,14 @@ export function gaussianMixture(
   });
 }
 
-/** Takes one component of each row, `[batch, 1, size]`. */
-function chosen(all: tf.Tensor3D, rows: tf.Tensor1D): tf.Tensor3D {
-  const [batch, components, size] = all.shape;
-  const flat = tf.reshape(all, [batch * components, size]);
+/** Gathers one component of each row, `[batch, 1, size]`. */
+function chosen(values: tf.Tensor3D, rows: tf.Tensor1D): tf.Tensor3D {
+  const [batch, components, size] = values.shape;
+  const flat = tf.reshape(values, [batch * components, size]);
   return tf.expandDims(tf.gather(flat, rows), 1);
 }
 
-/** Returns the places of components if those of all rows follow each other. */
+/** Returns the flat indices of components. */
 function rowsOf(component: tf.Tensor1D, components: number): tf.Tensor1D {
   const [batch] = component.shape;
   const first = tf.range(0, batch * components, components, "int32");
@@ -310,19 +303,19 @@ function chooseComponent(
   const cumulative = tf.cumsum(tf.softmax(logWeight), 1);
   const uniform = tf.mul(tf.add(tf.erf(tf.mul(z, Math.SQRT1_2)), 1), 0.5);
   const above = tf.cast(tf.greaterEqual(uniform, cumulative), "int32");
-  // Rounding may leave the last one below 1 too.
+  // Rounding may leave even the last cumulative weight below 1.
   const last = tf.scalar(logWeight.shape[1] - 1, "int32");
   return tf.minimum(tf.sum(above, 1), last);
 }
 
-/** Subtracts the logarithms of the tanh's slope, if there is one. */
+/** Subtracts the log slope of the tanh, if there is one. */
 function corrected(logProb: tf.Tensor1D, slope?: tf.Tensor2D): tf.Tensor1D {
   return slope ? tf.sub(logProb, tf.sum(slope, 1)) : logProb;
 }
 
 /**
- * Computes a constant from tensors: nothing of it is recorded, so that
- * operations that have no gradient may be used.
+ * Computes a constant outside the gradient tape, so that operations without a gradient
+ * may be used.
  */
 function asConstant<T extends tf.Tensor>(compute: () => T): T {
   const cut = tf.customGrad((x) => ({

@@ -34,42 +34,42 @@ import {
  * {@link valueFunction} and {@link stochasticPolicy}.
  */
 export interface FunctionOptions {
-  /** Space of one observation. */
+  /** Observation space. */
   readonly observationSpace: Space;
   /**
-   * `mlp`; or a network that turns observations into features, by name or as
-   * an object, after which comes an mlp of `networkOptions`. Actions go into
-   * the mlp with the observations or features. None may be recurrent.
+   * `mlp`, or a feature extractor, by name or as an object, followed by an mlp of
+   * `networkOptions`. Actions are inputs of the mlp. Recurrent networks are not
+   * supported.
    *
    * @default "auto"
    */
   readonly network?: NetworkName | Network;
   /**
-   * Options of a network that is given by name, and of the mlp.
+   * Options of a network given by name, and of the mlp.
    *
    * @default { hiddenSizes: [256, 256], activation: "relu" }
    */
   readonly networkOptions?: NetworkOptions;
   /**
-   * First values of all layers: `torch` is uniform on ±1/sqrt(fanIn) for
-   * kernels and biases, `glorot` is Glorot uniform with biases of 0. Those in
-   * `networkOptions` come before it, for all layers but the last.
+   * Initializers of all layers: `torch` is uniform on ±1/sqrt(fanIn) for kernels and
+   * biases, `glorot` is Glorot uniform with zero biases. Those in `networkOptions`
+   * override it for all layers but the last.
    *
    * @default "torch"
    */
   readonly initializer?: "torch" | "glorot";
 }
 
-/** Settings of a function's layers, as those of algorithms have them. */
+/** Network settings, as in the configurations of algorithms. */
 export interface LayerSettings
   extends
     Pick<FunctionOptions, "network" | "initializer">,
     Pick<NetworkOptions, "hiddenSizes" | "activation" | "partNetworks"> {}
 
 /**
- * Makes the options of functions of an algorithm's settings.
+ * Makes the options of functions from an algorithm's settings.
  *
- * @param settings Network, its layers, first values.
+ * @param settings Network, its options, initializers.
  * @returns The options that do not depend on spaces.
  *
  * @example
@@ -92,11 +92,11 @@ export function functionOptions(
 /** Options of {@link body}. */
 type BodyOptions = Omit<FunctionOptions, "observationSpace">;
 
-/** All layers of a function but its last one. */
+/** Layers of a function before its last one. */
 interface Body {
   readonly outputSize: number;
   init(random: RandomSource): Params;
-  /** Features of encoded observations, and actions `[batch, actionSize]`. */
+  /** Computes features of encoded observations and actions `[batch, actionSize]`. */
   apply(
     params: Params,
     observations: tf.Tensor,
@@ -104,7 +104,7 @@ interface Body {
   ): tf.Tensor2D;
 }
 
-/** Returns the first values of all layers by name. */
+/** Returns the initializers of a choice. */
 export function layerInitializers(
   initializer: "torch" | "glorot" = "torch",
 ): LayerInitializers {
@@ -124,12 +124,11 @@ export function layerInitializers(
 }
 
 /**
- * Makes the layers between observations and a head: an mlp, which takes actions with
- * the observations, or another network under `features/` whose outputs go into
- * an mlp together with the actions.
+ * Makes the layers before the head: an mlp of observations and actions, or a feature
+ * extractor under `features/` followed by an mlp of its features and the actions.
  *
  * @param encoder Shape of one encoded observation, and of its parts.
- * @param actionSize Numbers of an action, 0 if it takes none.
+ * @param actionSize Action dimension, 0 for no action input.
  */
 export function body(
   { observationShape: inputShape, observationParts: inputParts }: Pick<
@@ -179,7 +178,7 @@ export function body(
   };
 }
 
-/** Makes a {@link body} and its last layer, `head`. */
+/** Makes a {@link body} followed by a linear layer, `head`. */
 export function bodyWithHead(
   options: FunctionOptions,
   { actionSize = 0, outputs = 1 }: { actionSize?: number; outputs?: number } =
@@ -201,7 +200,7 @@ export function bodyWithHead(
   };
 }
 
-/** Makes a network that returns the observations unchanged. */
+/** Makes a network that flattens its inputs. */
 function flatObservations(inputShape: readonly number[]): Network {
   return {
     inputShape,
@@ -220,10 +219,10 @@ function checkFeedForward({ stateSize }: Network): void {
 }
 
 /**
- * Returns the network itself, made from its name where only that is given.
+ * Returns a network given as an object, or makes the one of that name.
  *
- * @throws {RangeError} If there is no network of that name, the options do not
- * fit it, or a network that is given takes other inputs.
+ * @throws {RangeError} If there is no network of that name, the options do not fit it,
+ * or the object has another input shape.
  */
 export function resolveNetwork(
   network: NetworkName | Network,
@@ -237,7 +236,7 @@ export function resolveNetwork(
   );
 }
 
-/** Takes what masks forbid from the parameters of distributions, where there are any. */
+/** Masks parameters of distributions, if there are masks. */
 export function maskedBy(
   { actionMasks }: ApplyInputs,
   { masking, actionDtype }: Distribution,

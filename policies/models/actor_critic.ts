@@ -28,24 +28,24 @@ import {
 } from "../networks/network.ts";
 import { observationEncoder } from "../networks/observations.ts";
 
-/** Result of an {@link ActorCritic} for observations. */
+/** Output of an {@link ActorCritic}. */
 export interface ActorCriticOutput extends PolicyOutput {
-  /** Estimated returns `[batch]`. */
+  /** Value estimates `[batch]`. */
   readonly value: tf.Tensor1D;
-  /** Features that they are estimated from `[batch, size]`; recurrent only. */
+  /** Features before the value head `[batch, size]`; recurrent only. */
   readonly features?: tf.Tensor2D;
 }
 
-/** Policy and value function over one or two trunks; all of it is pure. */
+/** Policy and value function with a shared trunk or one each, as pure functions. */
 export type ActorCritic = Policy<ActorCriticOutput, Distribution>;
 
-/** Result of a {@link QActorCritic} for observations. */
+/** Output of a {@link QActorCritic}. */
 export interface QActorCriticOutput extends PolicyOutput {
-  /** Estimated returns of all actions `[batch, n]`. */
+  /** Q-values of all actions `[batch, n]`. */
   readonly q: tf.Tensor2D;
 }
 
-/** Policy and Q function over one or two trunks; all of it is pure. */
+/** Policy and Q-function with a shared trunk or one each, as pure functions. */
 export type QActorCritic = Policy<QActorCriticOutput, Distribution>;
 
 /** Outputs of the trunks, for the two heads. */
@@ -55,17 +55,17 @@ interface Latent {
   readonly state?: tf.Tensor2D;
 }
 
-/** Part of a model between the observations and the heads. */
+/** Layers between the observations and the heads. */
 interface Trunk {
   readonly stateSize: number;
   init(random: RandomSource): Params;
   apply(params: Params, x: tf.Tensor, inputs: ApplyInputs): Latent;
 }
 
-/** Parameters of the networks before the heads: one for both, or one each. */
+/** Parameter prefixes of the trunks. */
 const TRUNKS = { shared: ["shared"], separate: ["pi", "vf"] } as const;
 
-/** Makes the networks before the heads of policy and values. */
+/** Makes the trunks of policy and value. */
 function trunkOf(network: Network, kind: "shared" | "separate"): Trunk {
   if (!Object.hasOwn(TRUNKS, kind)) {
     throw new RangeError(
@@ -101,47 +101,47 @@ function trunkOf(network: Network, kind: "shared" | "separate"): Trunk {
 
 /** Options of {@link actorCritic}. */
 export interface ActorCriticOptions {
-  /** Space of one observation. */
+  /** Observation space. */
   readonly observationSpace: Space;
-  /** Space of one action: any but dict and tuple. */
+  /** Action space: any but dict and tuple. */
   readonly actionSpace: Space;
   /** Trunk of the network, by name or as an object. */
   readonly network: NetworkName | Network;
   /**
-   * Options of a network that is given by name.
+   * Options of a network given by name.
    *
    * @default {}
    */
   readonly networkOptions?: NetworkOptions;
   /**
-   * Trunk of the value: separate, or the policy's.
+   * Trunk of the value function: its own, or shared with the policy.
    *
    * @default "shared"
    */
   readonly valueNetwork?: "shared" | "separate";
   /**
-   * Logarithm of the standard deviation at the start, for box actions.
+   * Initial log standard deviation of box actions.
    *
    * @default 0
    */
   readonly initialLogStd?: number;
   /**
-   * Explore box actions by noise that depends on the state
-   * (Raffin et al. 2020, https://arxiv.org/abs/2005.05719).
+   * Use state-dependent exploration (gSDE) for box actions (Raffin et al. 2020,
+   * https://arxiv.org/abs/2005.05719).
    *
    * @default false
    */
   readonly useSde?: boolean;
   /**
-   * Box actions: Gaussian, clipped to the bounds of their space, or squashed by tanh
-   * into [-1, 1], which is stretched to them.
+   * Distribution of box actions: a Gaussian clipped to the action bounds, or a squashed
+   * one, rescaled from [-1, 1] to them.
    *
    * @default "gaussian"
    */
   readonly actions?: "gaussian" | "squashed";
   /**
-   * Start kernels orthogonal (baselines: trunk sqrt 2, policy 0.01, value 1),
-   * not Glorot uniform. Networks given as objects choose themselves.
+   * Initialize kernels orthogonally (gains as in baselines: trunk sqrt 2, policy 0.01,
+   * value 1) instead of Glorot uniform. Networks given as objects are not affected.
    *
    * @default true
    */
@@ -149,18 +149,17 @@ export interface ActorCriticOptions {
 }
 
 /**
- * Makes an actor-critic model for a pair of spaces.
+ * Makes an actor-critic model for an observation and an action space.
  *
- * The parameters of the trunks are under `shared/`, or under `pi/` and `vf/`
- * where there are two; those of the heads are `pi/head/kernel`,
- * `pi/head/bias`, `vf/head/kernel`, `vf/head/bias` and, for box actions,
- * `pi/logStd`. A recurrent model with two trunks keeps the state of the policy
- * first and that of the value after it.
+ * Parameters of the trunks are under `shared/`, or `pi/` and `vf/` if separate; those
+ * of the heads are `pi/head/kernel`, `pi/head/bias`, `vf/head/kernel`, `vf/head/bias`
+ * and, for box actions, `pi/logStd`. With two recurrent trunks the policy's recurrent
+ * state comes first, then the value's.
  *
- * @param options Spaces, network and how to start.
+ * @param options Spaces, network and initialization.
  * @returns The model.
- * @throws {TypeError} If actions are a dict or tuple, or state-dependent
- * exploration is wanted for actions that are not box.
+ * @throws {TypeError} If actions are a dict or tuple, or state-dependent exploration is
+ * used for actions that are not a box.
  * @throws {RangeError} If the network's name, inputs or options do not fit.
  *
  * @example
@@ -199,13 +198,12 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
 }
 
 /**
- * Makes a policy and a Q function of discrete actions over one or two trunks,
- * as ACER has them.
+ * Makes a policy and a Q-function of discrete actions, as in ACER.
  *
- * The parameters are those of {@link actorCritic}, but `q/head/kernel` and
- * `q/head/bias` in place of the value's head.
+ * Parameters are those of {@link actorCritic}, with `q/head/kernel` and `q/head/bias`
+ * in place of the value head.
  *
- * @param options Spaces, network and how to start.
+ * @param options Spaces, network and initialization.
  * @returns The model.
  * @throws {TypeError} If the actions are not discrete.
  * @throws {RangeError} If the network's name, inputs or options do not fit.
@@ -254,7 +252,7 @@ export type QActorCriticOptions = Pick<
   | "orthogonalInit"
 >;
 
-/** Head in addition to that of the policy. */
+/** Head of values or Q-values. */
 interface ValueHead<V> {
   readonly name: string;
   readonly size: number;
@@ -262,7 +260,7 @@ interface ValueHead<V> {
   read(outputs: tf.Tensor2D): V;
 }
 
-/** Makes a policy with another head over one or two trunks. */
+/** Makes a model of trunks, policy head and value head. */
 function withHeads<V extends object>(
   options: ActorCriticOptions,
   head: ValueHead<V>,
@@ -370,7 +368,7 @@ function withHeads<V extends object>(
   };
 }
 
-/** Throws where a path of the trunks is one of the heads too. */
+/** Throws if a parameter path belongs to both a trunk and a head. */
 function checkPathsDiffer(trunks: Params, heads: Params): void {
   const path = Object.keys(trunks).find((it) => Object.hasOwn(heads, it));
   if (path === undefined) return;

@@ -12,8 +12,7 @@ import { addPrefix, pickPrefix } from "../networks/network.ts";
 /** Options of {@link criticLoss}. */
 export interface CriticLossOptions {
   /**
-   * Importance weights of prioritized replay `[batch]`. A weight of 2 counts
-   * like a row that was drawn twice.
+   * Importance weights of prioritized replay `[batch]`.
    *
    * @default 1 for each row
    */
@@ -21,15 +20,15 @@ export interface CriticLossOptions {
 }
 
 /**
- * Computes the loss of a critic, Q or V: `mean(w (Q(s, a) - y)^2) / 2`. The targets are
- * constants: no gradient flows through them.
+ * Computes the loss of a critic, Q or V: `mean(w (Q(s, a) - y)^2) / 2`. No gradient
+ * flows through the targets.
  *
- * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equations 5
- * and 7; `td_loss` and `vf_loss` of haarnoja/sac.
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equations 5 and 7;
+ * `td_loss` and `vf_loss` of haarnoja/sac.
  *
  * @param values Estimates `[batch]`.
- * @param targets Their targets `[batch]`.
- * @param options Weights of the rows.
+ * @param targets Target values `[batch]`.
+ * @param options Importance weights.
  * @returns A scalar.
  *
  * @example
@@ -57,24 +56,12 @@ export function criticLoss(
 }
 
 /**
- * Computes the TD error of each row, `mean_i |y - Q_i(s, a)|`, which prioritized
- * replay uses as its priority.
+ * Computes absolute TD errors, `mean_i |y - Q_i(s, a)|`, the priorities of prioritized
+ * replay.
  *
  * @param values Estimates of each critic, `[batch]` each.
- * @param targets Their targets `[batch]`.
+ * @param targets Target values `[batch]`.
  * @returns Errors `[batch]`, at least 0.
- *
- * @example
- * ```ts
- * import { absoluteTdErrors } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const values = [tf.tensor1d([1, 2]), tf.tensor1d([3, 2])];
- * const errors = absoluteTdErrors(values, tf.tensor1d([2, 5]));
- * assertEquals(errors.arraySync(), [1, 3]);
- * ```
  */
 export function absoluteTdErrors(
   values: readonly tf.Tensor1D[],
@@ -86,45 +73,16 @@ export function absoluteTdErrors(
   });
 }
 
-/** Inputs of {@link criticTargets}, each `[batch]`. */
-export interface CriticTargetInputs {
-  /** Reward `r`, of n-step replay the discounted sum of the n rewards. */
-  readonly rewards: tf.Tensor1D;
-  /** Flag `d`: 1 where the episode terminated, and 0 where it was truncated. */
-  readonly terminated: tf.Tensor1D;
-  /** Value `V(s')` of the state after the last reward. */
-  readonly nextValues: tf.Tensor1D;
-  /**
-   * Bonus that is not scaled, such as that of entropies between the rewards of
-   * n-step replay.
-   *
-   * @default 0
-   */
-  readonly bonus?: tf.Tensor1D;
-}
-
-/** Options of {@link criticTargets}. */
-export interface CriticTargetOptions {
-  /** Discount `gamma`, or that of each row `[batch]`: n-step's `gamma^n`. */
-  readonly discount: number | tf.Tensor;
-  /**
-   * Factor of the rewards (`scale_reward`).
-   *
-   * @default 1
-   */
-  readonly rewardScale?: number | tf.Scalar;
-}
-
 /**
- * Computes the targets of the Q functions,
- * `y = scale r + b + gamma (1 - d) V(s')`. A terminated row does not bootstrap;
- * a truncated one does.
+ * Computes target values of critics, `y = scale r + b + gamma (1 - d) V(s')`.
  *
- * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 8;
- * Fujimoto et al. 2018 (https://arxiv.org/abs/1802.09477), algorithm 1.
+ * Terminated rows do not bootstrap; truncated ones do.
  *
- * @param inputs Rewards, ends and the values after them.
- * @param options Discount and scale of the rewards.
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 8; Fujimoto
+ * et al. 2018 (https://arxiv.org/abs/1802.09477), algorithm 1.
+ *
+ * @param inputs Rewards, episode ends and next values.
+ * @param options Discount and reward scale.
  * @returns Targets `[batch]`.
  *
  * @example
@@ -143,8 +101,30 @@ export interface CriticTargetOptions {
  * ```
  */
 export function criticTargets(
-  inputs: CriticTargetInputs,
-  options: CriticTargetOptions,
+  inputs: {
+    /** Rewards `r`; n-step replay: discounted sum of n rewards. */
+    readonly rewards: tf.Tensor1D;
+    /** Flags `d`: 1 where the episode terminated, 0 where it was truncated or goes on. */
+    readonly terminated: tf.Tensor1D;
+    /** Values `V(s')` of the next observations. */
+    readonly nextValues: tf.Tensor1D;
+    /**
+     * Unscaled bonus, such as discounted entropies of n-step replay.
+     *
+     * @default 0
+     */
+    readonly bonus?: tf.Tensor1D;
+  },
+  options: {
+    /** Discount factor `gamma`, or one for each row `[batch]` as `gamma^n` of n-step replay. */
+    readonly discount: number | tf.Tensor;
+    /**
+     * Reward scale (`scale_reward`).
+     *
+     * @default 1
+     */
+    readonly rewardScale?: number | tf.Scalar;
+  },
 ): tf.Tensor1D {
   const { rewards, terminated, nextValues, bonus } = inputs;
   const { discount, rewardScale = 1 } = options;
@@ -156,18 +136,17 @@ export function criticTargets(
   });
 }
 
-/** Estimates of each critic by its name: `qf1`, `qf2` and so on. */
+/** Estimates of each critic by name: `qf1`, `qf2` and so on. */
 export type CriticEstimates<T extends tf.Tensor = tf.Tensor1D> = Record<
   string,
   T
 >;
 
 /**
- * Makes the parameters of several critics of one form, under `qf1/`, `qf2/` and so
- * on.
+ * Makes the parameters of several critics, under `qf1/`, `qf2/` and so on.
  *
- * @param qf Form of the critics.
- * @param random Stream of the first parameters.
+ * @param qf Q-function of each critic.
+ * @param random Random stream.
  * @param count Number of critics; two by default.
  * @returns New tensors.
  *
@@ -204,7 +183,7 @@ export function initCritics(
 }
 
 /**
- * Applies a function to the parameters of each critic.
+ * Computes something for each critic from its parameters.
  *
  * @param critics Parameters, as {@link initCritics} makes them.
  * @param estimate Function of the parameters of one critic.
@@ -233,11 +212,12 @@ export function eachCritic<T extends tf.Tensor>(
 }
 
 /**
- * Takes the smallest estimate of each action, against overestimation.
+ * Computes the minimum over the critics, against overestimation (clipped double
+ * Q-learning).
  *
  * Source: Fujimoto et al. 2018 (https://arxiv.org/abs/1802.09477), section 4.2.
  *
- * @param estimates Estimates of each critic, all of one shape.
+ * @param estimates Estimates of each critic, of equal shapes.
  * @returns A tensor of that shape.
  *
  * @example
@@ -257,24 +237,24 @@ export function smallestEstimates<T extends tf.Tensor>(
   return Object.values(estimates).reduce((a, b) => tf.minimum(a, b) as T);
 }
 
-/** State of critics, of which an update changes all parts. */
+/** Training state of the critics. */
 export interface CriticState {
   /** Parameters, as {@link initCritics} makes them. */
   readonly critics: Params;
-  /** Slots of their optimizer. */
+  /** Optimizer state. */
   readonly criticSlots: OptimizerState;
 }
 
 /** Options of {@link criticStep}. */
 export interface CriticStepOptions extends CriticLossOptions {
-  /** Targets of all critics `[batch]`. */
+  /** Target values of all critics `[batch]`. */
   readonly targets: tf.Tensor1D;
   /** Optimizer of all critics. */
   readonly optimizer: Optimizer;
-  /** Its learning rate. */
+  /** Learning rate. */
   readonly learningRate: tf.Scalar;
   /**
-   * Factor of the loss, which is half the mean square without one.
+   * Factor of the loss (half the mean squared error).
    *
    * @default 1
    */
@@ -283,19 +263,19 @@ export interface CriticStepOptions extends CriticLossOptions {
 
 /** Result of {@link criticStep}. */
 export interface CriticStep extends Descent<CriticEstimates> {
-  /** Numbers of {@link criticDiagnostics}. */
+  /** Result of {@link criticDiagnostics}. */
   readonly stats: Record<string, tf.Scalar>;
-  /** Mean over the critics of `|y - Q|` `[batch]`: new priorities. */
+  /** Mean absolute TD errors over the critics `[batch]`: new priorities. */
   readonly tdErrors: tf.Tensor1D;
 }
 
 /**
- * Takes one step of all critics towards their targets, on the sum of their losses.
+ * Takes one gradient step of all critics on the sum of their losses.
  *
- * @param state Parameters and slots.
- * @param estimate Function from the parameters of all critics to their estimates.
- * @param options Targets, weights of the rows, optimizer.
- * @returns Parameters, slots, loss and estimates before the step.
+ * @param state Parameters and optimizer state.
+ * @param estimate Computes the estimates of all critics from their parameters.
+ * @param options Target values, importance weights, optimizer.
+ * @returns New parameters and optimizer state, loss and estimates before the step.
  *
  * @example
  * ```ts
@@ -327,7 +307,7 @@ export function criticStep(
   const step = descend(
     (params) => {
       const estimates = estimate(params);
-      // No parameter is in two of them, so each has its own gradient.
+      // Critics share no parameters, so the gradient of the sum is that of each loss.
       const loss = Object.values(estimates)
         .map((it) => criticLoss(it, targets, { weights }))
         .reduce((sum, it) => tf.add(sum, it));
@@ -347,7 +327,7 @@ export function criticStep(
 }
 
 /**
- * Computes mean and standard deviation of a batch, that of the population.
+ * Computes mean and (population) standard deviation of a batch.
  *
  * @param values Numbers `[batch]`.
  * @returns Two scalars.
@@ -374,15 +354,16 @@ export function meanAndDeviation(
 }
 
 /**
- * Describes critics over a batch: `q1_mean`, `q1_std`, `q1_bellman_error` (the loss
- * {@link criticLoss} without weights), the same of the others, and of two
- * `q_difference` (the mean of `|Q1 - Q2|`). Deviations are the population's.
+ * Computes statistics of critics over a batch: `q1_mean`, `q1_std`, `q1_bellman_error`
+ * (the loss {@link criticLoss} without weights), the same of the others, and of two
+ * critics `q_difference` (the mean of `|Q1 - Q2|`). Standard deviations are the
+ * population's.
  *
- * Source: `log_diagnostics` of haarnoja/sac, which prints `qf1` for `qf2`: here it
- * is `qf2`.
+ * Source: `log_diagnostics` of haarnoja/sac, which prints `qf1` for `qf2`: here it is
+ * `qf2`.
  *
  * @param estimates Estimates of each critic `[batch]`.
- * @param targets Targets of all `[batch]`.
+ * @param targets Target values `[batch]`.
  * @returns Scalars by name.
  *
  * @example

@@ -8,13 +8,13 @@ import type { Policy, PolicyOutput } from "./policy.ts";
 
 /** Options of {@link deterministicPolicy}. */
 export interface DeterministicPolicyOptions extends FunctionOptions {
-  /** Space of one action, whose bounds are finite. */
+  /** Action space, with finite bounds. */
   readonly actionSpace: BoxSpace;
 }
 
 /**
- * Makes a policy that is a function of the observation, with actions in [-1, 1] by
- * tanh; exploration is separate.
+ * Makes a deterministic policy with actions in [-1, 1] by tanh, as in DDPG and TD3;
+ * exploration noise is added elsewhere.
  *
  * Source: Silver et al. 2014 (https://proceedings.mlr.press/v32/silver14.html).
  *

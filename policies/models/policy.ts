@@ -4,17 +4,20 @@ import type { RandomSource } from "@bellman/types";
 import type { ActionForm, NoiseSpec } from "../distributions/distribution.ts";
 import type { ObservationEncoder } from "../networks/observations.ts";
 
-/** Result of a {@link Policy} for observations. */
+/** Output of a {@link Policy}. */
 export interface PolicyOutput {
   /** Parameters of the action distributions `[batch, parameterSize]`. */
   readonly policy: tf.Tensor2D;
-  /** State after the last step `[numEnvs, stateSize]`; recurrent only. */
+  /** Recurrent state after the last step `[numEnvs, stateSize]`; recurrent only. */
   readonly state?: tf.Tensor2D;
-  /** Features `[batch, features]`; state-dependent exploration only. */
+  /** Features for state-dependent exploration `[batch, features]`. */
   readonly latent?: tf.Tensor2D;
 }
 
-/** Inputs of {@link Policy.apply} by the names of a batch, which may hold more. */
+/**
+ * Inputs of {@link Policy.apply} besides observations; other entries of a batch are
+ * ignored.
+ */
 export interface ApplyInputs {
   /**
    * Recurrent state before the first step `[numEnvs, stateSize]`.
@@ -22,10 +25,11 @@ export interface ApplyInputs {
    * @default zeros before each row
    */
   readonly state?: tf.Tensor2D;
-  /** 1 where an episode starts at this row, 0 elsewhere `[batch]`; with a state. */
+  /** Episode starts: 1 where an episode starts at this row, else 0 `[batch]`; with `state`. */
   readonly masks?: tf.Tensor1D;
   /**
-   * 1 where a choice is allowed, 0 elsewhere `[batch, distribution.masking.size]`.
+   * Action masks: 1 where a choice is allowed, else 0 `[batch,
+   * distribution.masking.size]`.
    *
    * @default all are allowed
    */
@@ -38,21 +42,21 @@ export interface SampleOptions {
   readonly noise: tf.Tensor2D;
 }
 
-/** Renewal of state-dependent noise (gSDE). */
+/** Resampling of state-dependent noise (gSDE). */
 export interface NoiseSchedule {
   /**
-   * True where new noise is drawn in training.
+   * Returns true if training resamples the noise at a step.
    *
    * @param step Steps of each environment so far.
    */
   renews(step: number): boolean;
-  /** Steps between two noise draws of an actor in evaluation; -1 draws once. */
+  /** Steps between two resamplings in evaluation (`sde_sample_freq`); -1: only at the start. */
   readonly sampleFrequency: number;
 }
 
 /**
- * Policy as pure functions: observations go in, actions come out. An
- * {@link ActorCritic} is one, as is the result of {@link stochasticPolicy}.
+ * Policy as pure functions from observations to actions, such as an {@link ActorCritic}
+ * or the result of {@link stochasticPolicy}.
  *
  * @typeParam O Output of the policy.
  * @typeParam D Form of its actions, or family of their distributions.
@@ -61,34 +65,34 @@ export interface Policy<
   O extends PolicyOutput = PolicyOutput,
   D extends ActionForm = ActionForm,
 > extends ObservationEncoder {
-  /** Numbers of recurrent state for one environment, 0 if there is none. */
+  /** Size of one environment's recurrent state, 0 if not recurrent. */
   readonly stateSize: number;
-  /** Form of the actions; where they have distributions, their family. */
+  /** Form of the actions, or the family of their distributions. */
   readonly distribution: D;
-  /** Random numbers that {@link sample} needs for one row. */
+  /** Noise of one sample. */
   readonly noise: NoiseSpec;
-  /** True where noise is kept over several steps of an environment. */
+  /** True if the noise may be kept over several steps (gSDE). */
   readonly usesStateDependentExploration: boolean;
   /**
-   * Times at which noise that is kept is drawn again.
+   * Resampling of noise that is kept.
    *
    * @default at each step of training, once in evaluation
    */
   readonly noiseSchedule?: NoiseSchedule;
   /**
-   * True where box actions come in [-1, 1], to be mapped to the bounds of their
-   * space; otherwise they come in its units, to be clipped to them.
+   * True if box actions are in [-1, 1], to be rescaled to the bounds of their space;
+   * otherwise they are clipped to them.
    */
   readonly squashesActions: boolean;
-  /** Makes new parameters. */
+  /** Makes initial parameters. */
   init(random: RandomSource): Params;
   /**
-   * Computes action distributions.
+   * Computes the parameters of action distributions.
    *
-   * @param params Parameters as {@link init} makes them.
+   * @param params Parameters, as {@link init} makes them.
    * @param observations Encoded observations `[batch, ...observationShape]`,
    * env-major.
-   * @param inputs Recurrent state, episode starts and allowed actions.
+   * @param inputs Recurrent state, episode starts and action masks.
    */
   apply(
     params: Params,
@@ -96,7 +100,7 @@ export interface Policy<
     inputs?: ApplyInputs,
   ): O;
   /**
-   * Draws one action for each row.
+   * Samples one action for each row.
    *
    * @param params Parameters as {@link init} makes them.
    * @param output Result of {@link apply}.
@@ -109,8 +113,8 @@ export interface Policy<
     options: SampleOptions,
   ): tf.Tensor;
   /**
-   * Returns the most likely action of each row; of squashed distributions, the
-   * action of the mean before the tanh.
+   * Returns the most likely action of each row; for squashed distributions the tanh of
+   * the mean.
    *
    * @param output Result of {@link apply}.
    * @returns Actions `[batch, ...actionShape]`.

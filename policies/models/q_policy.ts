@@ -18,47 +18,48 @@ import {
 
 /** Options of {@link qPolicy}. */
 export interface QPolicyOptions extends FunctionOptions {
-  /** Space of one action, which is discrete. */
+  /** Action space, which must be discrete. */
   readonly actionSpace: Space;
   /**
-   * True for a stream for the value of an observation and one for the advantages of
-   * its actions: the last hidden layer is then one of each stream.
+   * Use a dueling network: the last hidden layer and the head exist twice, for the
+   * state value and for the advantages.
    *
    * @default false
    */
   readonly dueling?: boolean;
   /**
-   * Numbers that describe the return of one action, such as quantiles.
+   * Numbers for each action's return distribution, such as quantiles.
    *
    * @default 1
    */
   readonly atoms?: number;
   /**
-   * Computes the values of actions.
+   * Computes Q-values from the network's outputs.
    *
-   * @param outputs What the network gives `[batch, n, atoms]`.
+   * @param outputs Outputs of the network `[batch, n, atoms]`.
    * @returns Values `[batch, n]`.
    * @default the mean of the atoms
    */
   readonly valuesOf?: (outputs: tf.Tensor3D) => tf.Tensor2D;
   /**
-   * Deviation of the first noise of the last layers (streams and heads), times the
-   * root of their inputs; the noise is what explores.
+   * Use noisy layers at the end (NoisyNet): initial standard deviation of their noise,
+   * times the square root of the number of inputs.
    *
    * @default none: layers without noise
    */
   readonly sigma0?: number;
 }
 
-/** Greedy policy of a Q function, as {@link qPolicy} makes it. */
+/** Greedy policy of a Q-function. */
 export interface QPolicy extends Policy {
   /**
-   * Computes what the network gives for all actions.
+   * Computes the network's outputs for all actions.
    *
    * @param params Parameters as `init` makes them.
    * @param observations Encoded observations `[batch, ...]`.
-   * @param noise Normal numbers, `noise.size` for all rows `[1, size]` or for each
-   * `[batch, size]`; without them noisy layers take their means.
+   * @param noise Normal numbers, one row for the batch `[1, size]` or one for each row
+   * `[batch, size]`, where `size` is `noise.size`; without them noisy layers use their
+   * mean weights.
    * @returns Outputs `[batch, n, atoms]`.
    */
   outputs(
@@ -67,36 +68,34 @@ export interface QPolicy extends Policy {
     noise?: tf.Tensor2D,
   ): tf.Tensor3D;
   /**
-   * Computes the values of all actions.
+   * Computes the Q-values of all actions.
    *
    * @param outputs Result of {@link outputs}.
    * @param actionMasks 1 where an action is allowed `[batch, n]`.
-   * @returns Values `[batch, n]`, the lowest number of float32 where an action is
-   * forbidden.
+   * @returns Q-values `[batch, n]`; the lowest float32 where an action is forbidden.
    */
   values(outputs: tf.Tensor3D, actionMasks?: tf.Tensor): tf.Tensor2D;
 }
 
-/** Output of a {@link QPolicy}; with noise, what `sample` needs to explore. */
+/** Output of a {@link QPolicy}; with noisy layers, what `sample` needs too. */
 interface QOutput extends PolicyOutput {
   readonly actionMasks?: tf.Tensor;
 }
 
 /**
- * Makes a greedy policy of a Q function. With noisy layers, `sample` takes the best
- * action of values with noise, another one for each row, and `mode` of their means;
- * without, exploration is separate and both are the same.
+ * Makes a greedy policy of a Q-function. With noisy layers `sample` takes the best
+ * action under sampled weights, other ones for each row, and `mode` under the mean
+ * weights; otherwise both are the same and exploration is separate.
  *
  * Parameters: `dense0/kernel` and so on and `head/kernel`, `head/bias`, whose outputs
  * are those of the first action, then of the second; with `dueling` the last hidden
- * layer and the head of both streams under `value/` and `advantage/`, as
- * `value/dense0/kernel`.
+ * layer and the head are under `value/` and `advantage/`, as `value/dense0/kernel`.
  *
- * Source: Wang et al. 2016 (https://arxiv.org/abs/1511.06581), equation 9: values are
+ * Source: Wang et al. 2016 (https://arxiv.org/abs/1511.06581), equation 9: Q-values are
  * `V + A - mean(A)`, for each atom.
  *
  * @param options Spaces and layers.
- * @returns The policy; its output `policy` holds the values of all actions.
+ * @returns The policy; its output `policy` holds the Q-values of all actions.
  * @throws {TypeError} If actions are not discrete.
  * @throws {RangeError} If the network is recurrent.
  *
@@ -136,10 +135,10 @@ export function qPolicy(options: QPolicyOptions): QPolicy {
   const isNoisy = sigma0 !== undefined;
 
   function values(outputs: tf.Tensor3D, actionMasks?: tf.Tensor): tf.Tensor2D {
-    const all = valuesOf(outputs);
+    const qValues = valuesOf(outputs);
     return actionMasks === undefined
-      ? all
-      : tf.where(tf.cast(actionMasks, "bool"), all, -LARGEST);
+      ? qValues
+      : tf.where(tf.cast(actionMasks, "bool"), qValues, -LARGEST);
   }
   const mode = ({ policy }: PolicyOutput) => distribution.mode(policy);
   return {
@@ -172,7 +171,7 @@ export function qPolicy(options: QPolicyOptions): QPolicy {
 }
 
 /**
- * Takes the mean of the last axis, which of one number is the number itself.
+ * Computes the mean over the last axis; an axis of length 1 is removed.
  *
  * @param outputs Numbers of each action, such as `[batch, n, atoms]`.
  * @returns Their means, such as `[batch, n]`.
@@ -193,9 +192,9 @@ export function expectedValue<T extends tf.Tensor>(outputs: tf.Tensor): T {
     : tf.mean<T>(outputs, -1);
 }
 
-/** The last layers, which give the outputs of all actions. */
+/** Last layers, which compute the outputs of all actions. */
 interface LastLayers {
-  /** Numbers of the noise of one row. */
+  /** Size of one row's noise. */
   readonly noise: number;
   init(random: RandomSource): Params;
   apply(
@@ -205,7 +204,7 @@ interface LastLayers {
   ): tf.Tensor3D;
 }
 
-/** Makes the layers before the streams, and these. */
+/** Makes the trunk and the last layers. */
 function layersOf(
   encoder: ObservationEncoder,
   options: QPolicyOptions & { readonly actionSpace: DiscreteSpace },
@@ -213,7 +212,7 @@ function layersOf(
   const { actionSpace: { n }, atoms = 1, dueling = false } = options;
   const { networkOptions } = options;
   const sizes = networkOptions?.hiddenSizes ?? [256, 256];
-  const [shared, own] = dueling
+  const [shared, streams] = dueling
     ? [sizes.slice(0, -1), sizes.slice(-1)]
     : [sizes, []];
   const trunk = body(encoder, 0, {
@@ -221,7 +220,7 @@ function layersOf(
     networkOptions: { ...networkOptions, hiddenSizes: shared },
   });
   const stream = (prefix: string, outputs: number, firstNoise: number) =>
-    streamOf([trunk.outputSize, ...own, outputs], {
+    streamOf([trunk.outputSize, ...streams, outputs], {
       prefix,
       firstNoise,
       ...options,
@@ -248,22 +247,22 @@ function layersOf(
         ...advantage.init(random),
       }),
       apply(params, features, noise) {
-        const of = (it: typeof value, choices: number) =>
+        const apply = (it: typeof value, choices: number) =>
           tf.reshape(it.apply(params, features, noise), [-1, choices, atoms]);
-        const advantages = of(advantage, n);
+        const advantages = apply(advantage, n);
         const mean = tf.mean(advantages, 1, true);
-        return tf.add(of(value, 1), tf.sub(advantages, mean)) as tf.Tensor3D;
+        return tf.add(apply(value, 1), tf.sub(advantages, mean)) as tf.Tensor3D;
       },
     },
   };
 }
 
-/** Makes a stream of layers `dense0` and so on, and `head`, of these sizes. */
+/** Makes hidden layers `dense0` and so on, and `head`, of these sizes. */
 function streamOf(
   sizes: readonly number[],
   { prefix, firstNoise, sigma0, ...options }: QPolicyOptions & {
     readonly prefix: string;
-    /** Place of its noise in that of a row. */
+    /** Index of the first noise element of these layers in a row. */
     readonly firstNoise: number;
   },
 ) {
@@ -284,7 +283,7 @@ function streamOf(
       shape,
       at,
       name: `${prefix}${isHead ? "head" : `dense${i}`}`,
-      // As those of all networks, a head has its initial weights by name alone.
+      // Only the name decides how a head is initialized, as in all networks.
       initializers: isHead
         ? layerInitializers(options.initializer)
         : initializers,
@@ -301,8 +300,8 @@ function streamOf(
             : initNoisyLayer(name, shape, { ...initializers, sigma0 }, random)
         ),
       ),
-    apply(params: Params, features: tf.Tensor2D, given?: tf.Tensor2D) {
-      const factors = given && factorizedNoise(given);
+    apply(params: Params, features: tf.Tensor2D, normal?: tf.Tensor2D) {
+      const factors = normal && factorizedNoise(normal);
       const part = (at: number, size: number) =>
         tf.slice(factors!, [0, at], [-1, size]);
       return layers.reduce((x, { name, isHead, shape: [inputs, size], at }) => {

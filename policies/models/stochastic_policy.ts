@@ -27,7 +27,7 @@ import { observationEncoder } from "../networks/observations.ts";
 
 /** Options of {@link stochasticPolicy}. */
 export interface StochasticPolicyOptions extends FunctionOptions {
-  /** Space of one action: any but dict and tuple; bounds must be finite. */
+  /** Action space: any but dict and tuple; bounds must be finite. */
   readonly actionSpace: Space;
   /**
    * Distribution of box actions: {@link squashedGaussian} or
@@ -37,33 +37,32 @@ export interface StochasticPolicyOptions extends FunctionOptions {
    */
   readonly distribution?: "gaussian" | "mixture";
   /**
-   * Number of Gaussians of the mixture.
+   * Number of mixture components.
    *
    * @default 4
    */
   readonly components?: number;
   /**
-   * Bounds of the logarithms of the deviations that the network gives. Those
-   * of state-dependent exploration have none.
+   * Bounds of the log standard deviations. State-dependent exploration ignores them.
    *
    * @default [-20, 2]
    */
   readonly logStdBounds?: readonly [low: number, high: number];
   /**
-   * Form of the log-probability, as in {@link SquashedGaussianOptions}.
+   * Formula of the log-probability, as in {@link squashedGaussian}.
    *
    * @default "exact"
    */
   readonly squashCorrection?: "exact" | "epsilon";
   /**
-   * Explore box actions by noise that is a function of the state
-   * (Raffin et al. 2020, https://arxiv.org/abs/2005.05719), for the Gaussian.
+   * Use state-dependent exploration (gSDE) for box actions (Raffin et al. 2020,
+   * https://arxiv.org/abs/2005.05719); Gaussian only.
    *
    * @default false
    */
   readonly useSde?: boolean;
   /**
-   * Logarithm of its deviations at the start.
+   * Initial log standard deviation of state-dependent exploration.
    *
    * @default -3
    */
@@ -71,20 +70,19 @@ export interface StochasticPolicyOptions extends FunctionOptions {
 }
 
 /**
- * A policy without a value, as {@link stochasticPolicy} makes it.
+ * Policy without a value function, as {@link stochasticPolicy} makes it.
  *
- * `distribution` with the parameters `output.policy` is what the actions of a
- * row come from, with state-dependent exploration too: there `sample` takes a
- * noise matrix for each row, that may be kept over several steps, while
- * `distribution` takes one number for each of an action, which is all that an
- * update needs.
+ * `distribution` with the parameters `output.policy` is the distribution of each row's
+ * action. With state-dependent exploration `sample` takes a noise matrix for each row,
+ * which may be kept over several steps, while `distribution` takes one number for each
+ * action dimension: enough for updates.
  */
 export type StochasticPolicy<D extends Distribution = Distribution> = Policy<
   PolicyOutput,
   D
 >;
 
-/** Last layer of a policy, and the sampling of actions from it. */
+/** Last layer of a policy, with its sampling. */
 interface PolicyHead {
   readonly noise: NoiseSpec;
   init(random: RandomSource): Params;
@@ -92,7 +90,7 @@ interface PolicyHead {
   sample(params: Params, output: PolicyOutput, noise: tf.Tensor2D): tf.Tensor;
 }
 
-/** Makes one layer that gives all parameters of the distribution. */
+/** Makes a linear layer that outputs all parameters of the distribution. */
 function denseHead(
   distribution: Distribution,
   features: number,
@@ -111,9 +109,9 @@ function denseHead(
 }
 
 /**
- * Makes a layer for the means, and deviations of a noise matrix of their own:
- * an action is `tanh(mean + latent E)`. Its distribution at a state is a
- * squashed Gaussian, whose parameters are the output.
+ * Makes a head for state-dependent exploration: a layer for the means, and standard
+ * deviations of a noise matrix. An action is `tanh(mean + latent E)`: a squashed
+ * Gaussian, whose parameters are the output.
  */
 function stateDependentHead(
   distribution: Distribution,
@@ -149,10 +147,10 @@ function stateDependentHead(
   };
 }
 
-/** Largest size of a mean before the tanh, with state-dependent exploration. */
+/** Clip of pre-tanh means with state-dependent exploration. */
 const LARGEST_MEAN = 2;
 
-/** Makes the distribution that the options of a policy select. */
+/** Makes the distribution that the options choose. */
 function policyDistribution(
   options: StochasticPolicyOptions,
 ): Distribution {
@@ -200,13 +198,13 @@ function boxDistribution(
 }
 
 /**
- * Makes a policy for a pair of spaces: for box actions a squashed Gaussian or a
- * mixture, in [-1, 1]; for others what {@link distributionFor} chooses, for
- * discrete actions logits.
+ * Makes a policy without a value function, as in soft actor-critic: for box actions a
+ * squashed Gaussian or mixture in [-1, 1]; for other spaces the distribution of
+ * {@link distributionFor}.
  *
- * Parameters: those of the network, `dense0/kernel` and so on, with
- * `features/` before those of a network that is no mlp; `head/kernel`,
- * `head/bias`; and for state-dependent exploration `logStd`.
+ * Parameters: those of the network, `dense0/kernel` and so on, under `features/` for a
+ * feature extractor; `head/kernel`, `head/bias`; and for state-dependent exploration
+ * `logStd`.
  *
  * @param options Spaces, network and distribution.
  * @returns The policy.
@@ -241,7 +239,7 @@ export function stochasticPolicy(
   options: StochasticPolicyOptions & { readonly actionSpace: BoxSpace },
 ): StochasticPolicy<ReparameterizedDistribution>;
 /**
- * Makes a policy for any pair of spaces.
+ * Makes a policy for any observation and action space.
  *
  * @param options Spaces, network and distribution.
  * @returns The policy.

@@ -13,21 +13,21 @@ import { observationEncoder } from "../networks/observations.ts";
 
 /** Options of {@link qFunction}. */
 export interface QFunctionOptions extends FunctionOptions {
-  /** Space of one action; several discrete numbers go in as one-hot vectors. */
+  /** Action space; multi-discrete actions are one-hot encoded. */
   readonly actionSpace: BoxSpace | MultiDiscreteSpace | MultiBinarySpace;
 }
 
-/** Values of pairs of an observation and an action. */
+/** Q-function of an observation and an action. */
 export interface QFunction {
-  /** Makes new parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
+  /** Makes initial parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
   init(random: RandomSource): Params;
   /**
-   * Computes values.
+   * Computes Q-values.
    *
    * @param params Parameters as {@link init} makes them.
    * @param observations Encoded observations `[batch, ...]`.
-   * @param actions Actions `[batch, ...shape]`, as the policy gives them.
-   * @returns Values `[batch]`.
+   * @param actions Actions `[batch, ...shape]`, as the policy samples them.
+   * @returns Q-values `[batch]`.
    */
   apply(
     params: Params,
@@ -37,9 +37,9 @@ export interface QFunction {
 }
 
 /**
- * Makes a function of an observation and an action of one or several numbers: the
- * critic of soft actor-critic. For twins, make two sets of parameters with one function, and
- * keep them under separate names by {@link addPrefix} and {@link pickPrefix}.
+ * Makes a Q-function of an observation and an action: the critic of soft actor-critic.
+ * For twin critics make two sets of parameters, and keep them under separate names by
+ * {@link addPrefix} and {@link pickPrefix}.
  *
  * @param options Spaces and layers.
  * @returns The function.
@@ -88,27 +88,27 @@ export function qFunction(options: QFunctionOptions): QFunction {
 
 /** Options of {@link discreteQFunction}. */
 export interface DiscreteQFunctionOptions extends FunctionOptions {
-  /** Space of one action. */
+  /** Action space. */
   readonly actionSpace: DiscreteSpace;
 }
 
-/** Values of all actions in an observation. */
+/** Q-function that computes the values of all discrete actions at once. */
 export interface DiscreteQFunction {
-  /** Makes new parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
+  /** Makes initial parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
   init(random: RandomSource): Params;
   /**
-   * Computes values.
+   * Computes Q-values.
    *
    * @param params Parameters as {@link init} makes them.
    * @param observations Encoded observations `[batch, ...]`.
-   * @returns Values `[batch, n]`.
+   * @returns Q-values `[batch, n]`.
    */
   apply(params: Params, observations: tf.Tensor): tf.Tensor2D;
 }
 
 /**
- * Makes a function of an observation that gives the values of all actions of a
- * discrete space: the critic of discrete soft actor-critic and of Q-learning.
+ * Makes a Q-function that computes the values of all actions of a discrete space: the
+ * critic of discrete soft actor-critic and of Q-learning.
  *
  * @param options Spaces and layers.
  * @returns The function.
@@ -139,23 +139,13 @@ export function discreteQFunction(
   return bodyWithHead(options, { outputs: options.actionSpace.n });
 }
 
-/** Options of {@link valuesOfActions}. */
-export interface ValuesOfActionsOptions {
-  /**
-   * Smallest action.
-   *
-   * @default 0
-   */
-  readonly start?: number;
-}
-
 /**
- * Picks the estimates of the actions that were taken.
+ * Gathers the Q-values of the actions taken.
  *
- * @param q Estimates of all actions `[batch, n]`, or `[batch, n, atoms]`.
+ * @param q Q-values of all actions `[batch, n]`, or `[batch, n, atoms]`.
  * @param actions Actions taken, int32 `[batch]`.
  * @param options Smallest action.
- * @returns Estimates `[batch]`, or `[batch, atoms]`.
+ * @returns Q-values `[batch]`, or `[batch, atoms]`.
  *
  * @example
  * ```ts
@@ -172,10 +162,17 @@ export interface ValuesOfActionsOptions {
 export function valuesOfActions<Q extends tf.Tensor2D | tf.Tensor3D>(
   q: Q,
   actions: tf.Tensor1D,
-  { start = 0 }: ValuesOfActionsOptions = {},
+  { start = 0 }: {
+    /**
+     * Smallest action.
+     *
+     * @default 0
+     */
+    readonly start?: number;
+  } = {},
 ): Q extends tf.Tensor3D ? tf.Tensor2D : tf.Tensor1D {
   return tf.tidy(() => {
-    // One action alone has no one-hot form.
+    // TensorFlow.js has no one-hot encoding of a single class.
     if (q.shape[1] === 1) return tf.squeeze(q, [1]);
     const index = start === 0
       ? actions
@@ -186,9 +183,9 @@ export function valuesOfActions<Q extends tf.Tensor2D | tf.Tensor3D>(
   });
 }
 
-/** Values of observations. */
+/** Value function of an observation. */
 export interface ValueFunction {
-  /** Makes new parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
+  /** Makes initial parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
   init(random: RandomSource): Params;
   /**
    * Computes values.
@@ -201,9 +198,8 @@ export interface ValueFunction {
 }
 
 /**
- * Makes a function of an observation: the state value of soft actor-critic as
- * it was first described (Haarnoja et al. 2018,
- * https://arxiv.org/abs/1801.01290).
+ * Makes a state-value function, as in the first version of soft actor-critic (Haarnoja
+ * et al. 2018, https://arxiv.org/abs/1801.01290).
  *
  * @param options Observation space and layers.
  * @returns The function.

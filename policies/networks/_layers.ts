@@ -15,32 +15,29 @@ export const ARRAYS = {
   uint8: Uint8Array,
 } as const;
 
-/** Largest number of float32, in which policies compute. */
+/** Largest float32, the number type of policies. */
 export const LARGEST = (2 - 2 ** -23) * 2 ** 127;
 
-/**
- * Returns the lower and the upper bound of each number of a box, but none beyond
- * what a policy can give.
- */
+/** Returns the lower and upper bounds of a box's elements, limited to float32. */
 export function boundsOf({ shape, low, high }: BoxSpace): Float64Array[] {
   const size = sizeOf(shape);
   return [low, high].map((bound) =>
     Float64Array.from(
       typeof bound === "number" ? { length: size } : bound,
       (it) => {
-        const own = typeof bound === "number" ? bound : it as number;
-        return Math.max(-LARGEST, Math.min(own, LARGEST));
+        const value = typeof bound === "number" ? bound : it as number;
+        return Math.max(-LARGEST, Math.min(value, LARGEST));
       },
     )
   );
 }
 
-/** Multiplies the lengths of all axes. */
+/** Returns the number of elements of a shape. */
 export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, length) => product * length, 1);
 }
 
-/** Makes a parameter of that shape with its first values. */
+/** Makes a parameter with its initial values. */
 export function initialTensor(
   shape: readonly number[],
   initializer: Initializer,
@@ -49,7 +46,7 @@ export function initialTensor(
   return tf.tensor(initializer(shape, random), [...shape], "float32");
 }
 
-/** Initial values of a layer: zeros for the bias by default. */
+/** Initializers of a layer; the default bias is 0. */
 export interface LayerInitializers {
   readonly kernelInitializer: Initializer;
   readonly biasInitializer?: BiasInitializer;
@@ -70,7 +67,7 @@ export function initLayer(
   };
 }
 
-/** Reshapes `[batch, ...shape]` to `[batch, features]`, if it is not that. */
+/** Flattens `[batch, ...shape]` to `[batch, features]`. */
 export function flattenRows(x: tf.Tensor): tf.Tensor2D {
   if (x.rank === 2) return x as tf.Tensor2D;
   return tf.reshape(x, [x.shape[0], sizeOf(x.shape.slice(1))]);
@@ -78,7 +75,10 @@ export function flattenRows(x: tf.Tensor): tf.Tensor2D {
 
 const LAYER_NORM_EPSILON = 1e-5;
 
-/** Scales each row to mean 0 and variance 1, then times gain plus bias. */
+/**
+ * Layer normalization: scales each row to mean 0 and variance 1, then multiplies by the
+ * gain and adds the bias.
+ */
 export function normalizeRows(
   x: tf.Tensor2D,
   gain: tf.Tensor1D,
@@ -91,8 +91,8 @@ export function normalizeRows(
 }
 
 /**
- * Computes `x kernel + bias`. The fused kernel of TensorFlow.js is no faster
- * forward, and slower with its gradient.
+ * Computes `x kernel + bias`. TensorFlow.js's fused kernel is no faster forward, and
+ * slower backward.
  */
 export function dense(
   x: tf.Tensor2D,
@@ -115,10 +115,13 @@ export function denseLayer(
   );
 }
 
-/** Smallest side of an image that the layers of `cnn` fit into. */
+/** Smallest image side that the layers of `cnn` accept. */
 export const SMALLEST_IMAGE = 36;
 
-/** Tells of images whose channels come first or that have none, as in `@bellman/envs`. */
+/**
+ * Finds the channel axis of images with channels first, or without channels, as in
+ * `@bellman/envs`.
+ */
 export function channelAxis(
   shape: readonly number[],
 ): "first" | "none" | undefined {

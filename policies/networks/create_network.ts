@@ -14,32 +14,30 @@ import { channelAxis, flattenRows, sizeOf, SMALLEST_IMAGE } from "./_layers.ts";
 import { cnnLnlstm, cnnLstm, lnlstm, lstm } from "./lstm.ts";
 import { addPrefix, type Network, pickPrefix } from "./network.ts";
 
-/**
- * Options of {@link createNetwork}. Each network ignores those that it does not use.
- */
+/** Options of {@link createNetwork}. Each network ignores those that it does not use. */
 export interface NetworkOptions extends Omit<MlpOptions, "inputShape"> {
   /**
-   * Units of the recurrent networks.
+   * Units of recurrent networks.
    *
    * @default 128
    */
   readonly lstmSize?: number;
   /**
-   * Convolution layers of the networks for images.
+   * Convolution layers of networks for images.
    *
    * @default those of the network's name
    */
   readonly convLayers?: readonly ConvLayer[];
   /**
-   * Networks of parts by the parts' names, for the network `parts`; `flat` takes the
-   * numbers of a part as they are.
+   * Network of each part of a dict observation, for the network `parts`; `flat` is the
+   * identity.
    *
    * @default cnn for images of at least 36x36, flat for all else
    */
   readonly partNetworks?: PartNetworks;
 }
 
-/** Networks of the parts of an observation, by the parts' names. */
+/** Networks by the names of a dict observation's parts. */
 export type PartNetworks = Readonly<
   Record<string, Exclude<NetworkName, "parts"> | "flat">
 >;
@@ -56,7 +54,7 @@ export interface CreateNetworkOptions extends NetworkOptions {
   readonly inputParts?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Name of a network of this package, as in baselines; `auto` is {@link networkFor}. */
+/** Name of a network, as in baselines; `auto` is {@link networkFor}. */
 export type NetworkName =
   | "auto"
   | "parts"
@@ -75,8 +73,8 @@ export type NetworkName =
 const ACKTR_LAYERS: readonly ConvLayer[] = [[32, 8, 4], [64, 4, 2], [32, 3, 1]];
 
 /**
- * Network of the A3C paper, which is that of Mnih et al. 2013 (arXiv 1312.5602),
- * section 4.1: half the filters of the Nature paper's.
+ * Network of the A3C paper, from Mnih et al. 2013 (arXiv 1312.5602), section 4.1: half
+ * the filters of the Nature paper's.
  */
 const PAPER_OF_2013: Pick<CnnOptions, "convLayers" | "denseSize"> = {
   convLayers: [[16, 8, 4], [32, 4, 2]],
@@ -101,20 +99,19 @@ const MAKERS: Readonly<Record<NetworkName, NetworkMaker>> = {
   cnn_lnlstm: (options) => cnnLnlstm(forImages(options)),
 };
 
-/** Convolutions keep their own activation. */
+/** Drops the activation option: convolutions keep their own. */
 function forImages(options: CreateNetworkOptions): CreateNetworkOptions {
   return { ...options, activation: undefined };
 }
 
 /**
- * Chooses the network of the name `auto`.
+ * Chooses the network of `auto`.
  *
  * @param inputShape Shape of one input.
- * @param options Shapes of its parts, if it has some, and their networks.
- * @returns `cnn` for images `[height, width, channels]` of at least 36x36, and for
- * those whose channels come first or that have none, which it refuses with a hint;
- * `parts` where a part is such an image or has a network of its own, `mlp` for
- * everything else.
+ * @param options Shapes and networks of its parts, if any.
+ * @returns `cnn` for images `[height, width, channels]` of at least 36x36 (also for
+ * images with channels first or without channels, which it rejects with a hint);
+ * `parts` if a part is such an image or has a network of its own; else `mlp`.
  *
  * @example
  * ```ts
@@ -145,8 +142,8 @@ function isImage(shape: readonly number[]): boolean {
 }
 
 /**
- * Makes a network for each part of the inputs, and an mlp for what they give side by
- * side. Parameters: those of the networks under `parts/NAME/`, and of the mlp.
+ * Makes a network for each part of the inputs, and an mlp of their joined features.
+ * Parameters: those of the networks under `parts/NAME/`, and of the mlp.
  */
 function partsNetwork(options: CreateNetworkOptions): Network {
   const { inputShape, inputParts, partNetworks } = options;
@@ -205,20 +202,19 @@ function partsNetwork(options: CreateNetworkOptions): Network {
   };
 }
 
-/** Names that {@link createNetwork} knows. */
+/** Names of the built-in networks. */
 export const networkNames: readonly NetworkName[] = Object.keys(
   MAKERS,
 ) as NetworkName[];
 
-/** All networks; those that {@link registerNetwork} named come last. */
+/** All networks by name; those of {@link registerNetwork} come last. */
 const networks = new Map<string, NetworkMaker>(Object.entries(MAKERS));
 
 /**
- * Gives a custom network a name, which settings and the command line take
- * where they take one of {@link networkNames}.
+ * Registers a custom network under a name, for settings and the command line.
  *
  * @param name The name.
- * @param make Makes the network for inputs of a shape.
+ * @param make Makes the network.
  * @throws {TypeError} If there is a network of that name.
  *
  * @example
@@ -240,7 +236,7 @@ export function registerNetwork(name: string, make: NetworkMaker): void {
 }
 
 /**
- * Lists the networks that {@link registerNetwork} named.
+ * Lists the networks of {@link registerNetwork}.
  *
  * @returns Their names, in order.
  *
@@ -258,7 +254,7 @@ export function registeredNetworks(): string[] {
 }
 
 /**
- * Makes a network from its name.
+ * Makes a network by its name.
  *
  * @param name One of {@link networkNames}, or of {@link registeredNetworks}.
  * @param options Shape of the inputs, sizes and functions.

@@ -22,7 +22,7 @@ import {
 
 /** Options of {@link mlp}. */
 export interface MlpOptions {
-  /** Shape of one input; inputs of more than one axis are flattened. */
+  /** Shape of one input; inputs with several axes are flattened. */
   readonly inputShape: readonly number[];
   /**
    * Units of each hidden layer.
@@ -31,19 +31,19 @@ export interface MlpOptions {
    */
   readonly hiddenSizes?: readonly number[];
   /**
-   * Function after each hidden layer.
+   * Activation after each hidden layer.
    *
    * @default "tanh"
    */
   readonly activation?: Activation;
   /**
-   * First values of the kernels.
+   * Initializer of the kernels.
    *
    * @default orthogonal(Math.SQRT2)
    */
   readonly kernelInitializer?: Initializer;
   /**
-   * First values of the biases.
+   * Initializer of the biases.
    *
    * @default zeros
    */
@@ -51,11 +51,10 @@ export interface MlpOptions {
 }
 
 /**
- * Makes a network of fully connected layers, by default the two layers of 64
- * tanh units of baselines. Parameters: `dense0/kernel [in, out]`,
- * `dense0/bias` and so on.
+ * Makes a multilayer perceptron, by default baselines' two layers of 64 tanh units.
+ * Parameters: `dense0/kernel [in, out]`, `dense0/bias` and so on.
  *
- * @param options Sizes and functions.
+ * @param options Sizes, activation and initializers.
  * @returns The network.
  * @throws {RangeError} If there is no activation of that name.
  *
@@ -105,10 +104,7 @@ export function mlp(options: MlpOptions): Network {
   return { inputShape, outputSize, stateSize: 0, init, apply };
 }
 
-/**
- * A convolution layer: number of filters, side of their square window in
- * pixels, and step from one window to the next in pixels.
- */
+/** Convolution layer: number of filters, kernel size and stride in pixels. */
 export type ConvLayer = readonly [
   filters: number,
   size: number,
@@ -126,32 +122,31 @@ export interface CnnOptions {
    */
   readonly convLayers?: readonly ConvLayer[];
   /**
-   * Units of the fully connected layer after them, 0 for no such layer.
+   * Units of the fully connected layer after the convolutions, 0 for none.
    *
    * @default that of the network's name
    */
   readonly denseSize?: number;
   /**
-   * Function after each layer.
+   * Activation after each layer.
    *
    * @default "relu"
    */
   readonly activation?: Activation;
   /**
-   * Edges of the image: windows stay inside (`valid`), or zeros are put around
-   * it (`same`).
+   * Padding of the image: none (`valid`), or with zeros (`same`).
    *
    * @default "valid" (`convOnly`: "same")
    */
   readonly padding?: "valid" | "same";
   /**
-   * First values of the kernels.
+   * Initializer of the kernels.
    *
    * @default orthogonal(Math.SQRT2)
    */
   readonly kernelInitializer?: Initializer;
   /**
-   * First values of the biases.
+   * Initializer of the biases.
    *
    * @default zeros
    */
@@ -163,11 +158,10 @@ const NATURE: readonly ConvLayer[] = [[32, 8, 4], [64, 4, 2], [64, 3, 1]];
 const SMALL: readonly ConvLayer[] = [[8, 8, 4], [16, 4, 2]];
 
 /**
- * Makes the convolution network of Mnih et al. 2015 (Nature 518), as in
- * baselines (common/models.py, `nature_cnn`): 32 filters of 8x8 by steps of 4,
- * 64 of 4x4 by 2, 64 of 3x3 by 1, then 512 units; relu after each. Parameters:
- * `conv0/kernel [height, width, in, out]`, `conv0/bias`, `dense0/kernel` and so
- * on.
+ * Makes the convolutional network of Mnih et al. 2015 (Nature 518), as in baselines
+ * (common/models.py, `nature_cnn`): 32 filters of 8x8 with stride 4, 64 of 4x4 with
+ * stride 2, 64 of 3x3 with stride 1, then 512 units; relu after each. Parameters:
+ * `conv0/kernel [height, width, in, out]`, `conv0/bias`, `dense0/kernel` and so on.
  *
  * @param options Shape of the images and changes to the layers.
  * @returns The network.
@@ -188,46 +182,27 @@ export function cnn(options: CnnOptions): Network {
 }
 
 /**
- * Makes a smaller convolution network (baselines, common/models.py,
- * `cnn_small`): 8 filters of 8x8 by steps of 4, 16 of 4x4 by 2, then 128 units;
- * relu after each. The parameters are named as those of {@link cnn}.
+ * Makes a smaller convolutional network (baselines, common/models.py, `cnn_small`): 8
+ * filters of 8x8 with stride 4, 16 of 4x4 with stride 2, then 128 units; relu after
+ * each. Parameters are named as those of {@link cnn}.
  *
  * @param options Shape of the images and changes to the layers.
  * @returns The network.
  * @throws {RangeError} If the inputs are not images, or too small for the
  * layers.
- *
- * @example
- * ```ts
- * import { cnnSmall } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const network = cnnSmall({ inputShape: [36, 36, 1] });
- * assertEquals(network.outputSize, 128);
- * ```
  */
 export function cnnSmall(options: CnnOptions): Network {
   return convolutions(options, SMALL, { denseSize: 128, padding: "valid" });
 }
 
 /**
- * Convolutions alone, with flat features (baselines, common/models.py,
- * `conv_only`): by default those of {@link cnn}, with zeros put around the
- * images.
+ * Makes a network of convolutions only, with flattened features (baselines,
+ * common/models.py, `conv_only`): by default those of {@link cnn}, with zero padding.
  *
  * @param options Shape of the images and the layers.
  * @returns The network.
  * @throws {RangeError} If the inputs are not images, or too small for the
  * layers.
- *
- * @example
- * ```ts
- * import { convOnly } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const network = convOnly({ inputShape: [8, 8, 3], convLayers: [[4, 3, 2]] });
- * assertEquals(network.outputSize, 4 * 4 * 4);
- * ```
  */
 export function convOnly(options: CnnOptions): Network {
   return convolutions(options, NATURE, { denseSize: 0, padding: "same" });
@@ -288,7 +263,7 @@ function convolutions(
   return { inputShape, outputSize, stateSize: 0, init, apply };
 }
 
-/** Counts the features after the convolutions; throws if nothing is left. */
+/** Counts the features after the convolutions; throws if the image is too small. */
 function flatFeatures(
   inputShape: readonly number[],
   layers: readonly ConvLayer[],

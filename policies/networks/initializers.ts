@@ -2,7 +2,7 @@ import type { RandomSource } from "@bellman/types";
 import { sizeOf } from "./_layers.ts";
 import type { BiasInitializer, Initializer } from "./network.ts";
 
-/** Length below which the rest of a vector is rounding, not direction. */
+/** Length below which the rest of a vector is only rounding error. */
 const SMALLEST_LENGTH = 1e-6;
 
 function dot(matrix: Float64Array, i: number, j: number, n: number): number {
@@ -11,13 +11,13 @@ function dot(matrix: Float64Array, i: number, j: number, n: number): number {
   return sum;
 }
 
-/** Takes from the vector at `j` its part along the unit vector at `i`. */
+/** Removes from the vector at `j` its component along the unit vector at `i`. */
 function project(matrix: Float64Array, i: number, j: number, n: number): void {
   const length = dot(matrix, i, j, n);
   for (let k = 0; k < n; k++) matrix[j + k] -= length * matrix[i + k];
 }
 
-/** Draws the vector at `j` and makes it orthogonal to those before it. */
+/** Samples the vector at `j` and makes it orthogonal to those before it. */
 function drawOrthogonal(
   vectors: Float64Array,
   j: number,
@@ -39,9 +39,9 @@ function drawOrthogonal(
 }
 
 /**
- * Draws a random matrix `[rows, columns]`, row-major, whose shorter side consists
- * of orthogonal vectors of length `scale`. Gram-Schmidt in float64 on normal
- * vectors: the result is uniform over such matrices.
+ * Samples a random matrix `[rows, columns]`, row-major, whose rows or columns,
+ * whichever are fewer, are orthogonal and of length `scale`. Gram-Schmidt in float64 on
+ * normal vectors, which makes it uniform over such matrices.
  */
 function orthogonalMatrix(
   rows: number,
@@ -66,7 +66,7 @@ function orthogonalMatrix(
   return matrix;
 }
 
-/** Counts the inputs and the outputs of one unit. */
+/** Returns fan-in and fan-out of a kernel. */
 function fans(shape: readonly number[]): [fanIn: number, fanOut: number] {
   if (shape.length < 2) return [sizeOf(shape), sizeOf(shape)];
   const receptiveField = sizeOf(shape.slice(0, -2));
@@ -75,7 +75,7 @@ function fans(shape: readonly number[]): [fanIn: number, fanOut: number] {
 }
 
 /**
- * Sets everything to 0.
+ * Initializes with 0.
  *
  * @returns The initialiser.
  *
@@ -94,9 +94,9 @@ export function zeros(): Initializer {
 }
 
 /**
- * Sets everything to the same number.
+ * Initializes with a constant.
  *
- * @param value That number.
+ * @param value The constant.
  * @returns The initialiser.
  *
  * @example
@@ -114,10 +114,10 @@ export function constant(value: number): Initializer {
 }
 
 /**
- * Draws an orthogonal matrix times a scale (Saxe, McClelland and Ganguli 2013,
- * https://arxiv.org/abs/1312.6120): the shape is seen as
- * `[all axes but the last, last]`, and the rows or the columns, whichever are
- * fewer, are orthogonal and of length `scale`.
+ * Initializes with a random orthogonal matrix times a gain (Saxe, McClelland and
+ * Ganguli 2013, https://arxiv.org/abs/1312.6120): the kernel is taken as a matrix `[all
+ * axes but the last, last]`, and its rows or columns, whichever are fewer, are
+ * orthogonal and of length `scale`.
  *
  * @param scale Length of the orthogonal vectors. @default 1
  * @returns The initialiser.
@@ -141,7 +141,7 @@ export function orthogonal(scale: number = 1): Initializer {
 }
 
 /**
- * Draws uniformly from `[-limit, limit)`.
+ * Initializes uniformly on `[-limit, limit)`.
  *
  * @param limit Largest magnitude.
  * @returns The initialiser.
@@ -163,8 +163,8 @@ export function uniform(limit: number): Initializer {
 }
 
 /**
- * Draws uniformly with variance `2 / (fanIn + fanOut)` (Glorot and Bengio
- * 2010), for tanh layers.
+ * Initializes uniformly with variance `2 / (fanIn + fanOut)` (Glorot and Bengio 2010),
+ * for tanh layers.
  *
  * @returns The initialiser.
  *
@@ -185,15 +185,14 @@ export function glorotUniform(): Initializer {
   };
 }
 
-/** Draws from `-1 / sqrt(fanIn)` to `1 / sqrt(fanIn)` of a kernel's shape. */
+/** Samples uniformly from ±1/sqrt(fanIn) of a kernel's shape. */
 function uniformByFanIn(kernelShape: readonly number[]): Initializer {
   return uniform(1 / Math.sqrt(sizeOf(kernelShape.slice(0, -1))));
 }
 
 /**
- * Makes an initializer that is uniform on ±1/sqrt(fanIn), where `fanIn` is the
- * inputs of one unit: what PyTorch's `Linear` and `Conv2d` start their kernels
- * with, and so the usual start of soft actor-critic.
+ * Initializes uniformly on ±1/sqrt(fanIn), as PyTorch's `Linear` and `Conv2d` do, and
+ * so the usual choice for soft actor-critic.
  *
  * @returns The initialiser.
  *
@@ -212,7 +211,7 @@ export function fanInUniform(): Initializer {
 }
 
 /**
- * Draws as {@link fanInUniform} for the bias of the layer, as PyTorch has it.
+ * Initializes a bias as {@link fanInUniform} does the kernel, as in PyTorch.
  *
  * @returns The initialiser.
  *

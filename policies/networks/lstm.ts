@@ -25,79 +25,61 @@ import {
   pickPrefix,
 } from "./network.ts";
 
-/** Options of {@link lstmSequence}. */
-export interface LstmSequenceOptions {
-  /**
-   * `[numEnvs, 2 size]`: cells, then hidden values.
-   *
-   * @default zeros, with each row taken as an environment of its own
-   */
-  readonly state?: tf.Tensor2D;
-  /**
-   * `[numEnvs * numSteps]`, 1 where the state is set to 0 before the step.
-   *
-   * @default zeros
-   */
-  readonly masks?: tf.Tensor1D;
-}
-
 /** Result of {@link lstmSequence}. */
 export interface LstmSequenceOutput {
-  /** Hidden values of all steps `[numEnvs * numSteps, size]`. */
+  /** Hidden states of all steps `[numEnvs * numSteps, size]`. */
   readonly output: tf.Tensor2D;
-  /** State after the last step `[numEnvs, 2 size]`. */
+  /** Recurrent state after the last step `[numEnvs, 2 size]`. */
   readonly state: tf.Tensor2D;
 }
 
 /**
- * Runs an LSTM over the steps of several environments (baselines/a2c/utils.py,
- * `lstm` and `lnlstm`): `z = x wx + h wh + b`, cut in four in the order input
- * gate, forget gate, output gate, candidate; `c' = sigmoid(f) c + sigmoid(i)
- * tanh(u)` and `h' = sigmoid(o) tanh(c')`. Where the parameters hold `gx`, the
- * products and the new cells are normalised (Ba et al. 2016,
- * https://arxiv.org/abs/1607.06450); the kept cells are not.
+ * Runs an LSTM over the steps of several environments (baselines/a2c/utils.py, `lstm`
+ * and `lnlstm`): `z = x wx + h wh + b`, split in four: input gate, forget gate, output
+ * gate, candidate; `c' = sigmoid(f) c + sigmoid(i) tanh(u)` and `h' = sigmoid(o)
+ * tanh(c')`.
  *
- * @param params `wx [in, 4 size]`, `wh [size, 4 size]`, `b [4 size]`; with
- * normalisation also gains and shifts `gx`, `bx`, `gh`, `bh` `[4 size]` and
- * `gc`, `bc` `[size]`.
+ * If the parameters contain `gx`, layer normalization (Ba et al. 2016,
+ * https://arxiv.org/abs/1607.06450) is applied to both products and to the new cell
+ * state where the output gate reads it.
+ *
+ * @param params `wx [in, 4 size]`, `wh [size, 4 size]`, `b [4 size]`; with layer
+ * normalization also gains and biases `gx`, `bx`, `gh`, `bh` `[4 size]` and `gc`, `bc`
+ * `[size]`.
  * @param x Inputs `[numEnvs * numSteps, in]`, env-major.
- * @param options State before the first step and episode starts.
- * @returns Hidden values, env-major, and the last state.
+ * @param options Recurrent state before the first step, and episode starts.
+ * @returns Hidden states, env-major, and the last recurrent state.
  * @throws {RangeError} If the rows are no multiple of the environments.
- *
- * @example
- * ```ts
- * import { lstmSequence } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const params = {
- *   wx: tf.zeros([3, 4]),
- *   wh: tf.zeros([1, 4]),
- *   b: tf.zeros([4]),
- * };
- * const { state } = lstmSequence(params, tf.zeros([2, 3]), {
- *   state: tf.tensor2d([[8, 0]]),
- * });
- * assertEquals(state.arraySync()[0][0], 2); // halved twice
- * ```
  */
 export function lstmSequence(
   params: Params,
   x: tf.Tensor2D,
-  options: LstmSequenceOptions = {},
+  options: {
+    /**
+     * Recurrent state `[numEnvs, 2 size]`: cell state, then hidden state.
+     *
+     * @default zeros, with each row taken as an environment of its own
+     */
+    readonly state?: tf.Tensor2D;
+    /**
+     * Episode starts `[numEnvs * numSteps]`: 1 where the recurrent state is reset before
+     * the step.
+     *
+     * @default zeros
+     */
+    readonly masks?: tf.Tensor1D;
+  } = {},
 ): LstmSequenceOutput {
   return tidy(() => runAlike([[params, { x, ...options }]])[0]);
 }
 
-/** Parameters and inputs of one of several LSTMs. */
+/** Parameters and inputs of one LSTM. */
 type Applied = readonly [params: Params, inputs: NetworkInputs];
 
 /**
- * Runs LSTMs of equal sizes over equally many steps. Those without normalisation run as
- * one whose tensors have an axis more, as few operations take less time than many
- * smaller ones.
+ * Runs LSTMs of equal sizes over equally many steps. Those without layer normalization
+ * run as one, on tensors with an additional first axis: few large operations are faster
+ * than many small ones.
  */
 function runAlike(each: readonly Applied[]): LstmSequenceOutput[] {
   const [[params, { x, state }]] = each, rows = x.shape[0];
@@ -126,7 +108,7 @@ function runAlike(each: readonly Applied[]): LstmSequenceOutput[] {
   });
 }
 
-/** Joins records of equal tensors along a new first axis, if there are several. */
+/** Stacks records of equal tensors along a new first axis, if there are several. */
 function stacked<T extends Record<string, tf.Tensor>>(each: T[]): T {
   return each.length === 1 ? each[0] : mapParams(
     each[0],
@@ -152,9 +134,7 @@ function beginOf(
   };
 }
 
-/**
- * Computes the part of `z` that needs the inputs only: for all steps at once.
- */
+/** Computes the input part of `z`, for all steps at once. */
 function projectInputs(params: Params, x: tf.Tensor2D): tf.Tensor2D {
   const wx = parameter<tf.Tensor2D>(params, "wx");
   const b = parameter<tf.Tensor1D>(params, "b");
@@ -164,7 +144,7 @@ function projectInputs(params: Params, x: tf.Tensor2D): tf.Tensor2D {
   return normalizeRows(projected, parameter(params, "gx"), shift);
 }
 
-/** Computes the part of `z` that needs the hidden values. */
+/** Computes the hidden-state part of `z`. */
 function projectHidden(params: Params, h: tf.Tensor2D): tf.Tensor2D {
   const wh = parameter<tf.Tensor2D>(params, "wh");
   const projected = tf.matMul(h, wh) as tf.Tensor2D;
@@ -177,27 +157,27 @@ function projectHidden(params: Params, h: tf.Tensor2D): tf.Tensor2D {
 }
 
 /**
- * Inputs of the steps of an LSTM; of several that run as one each has another axis
- * before all others.
+ * Inputs of the steps of an LSTM; those of several stacked LSTMs have an additional
+ * first axis.
  */
 type Begun = {
-  /** Weights of the hidden values `[size, 4 size]`. */
+  /** Weights of the hidden state `[size, 4 size]`. */
   readonly wh: tf.Tensor2D;
-  /** Part of `z` that needs the inputs only, time-major `[rows, 4 size]`. */
+  /** Input part of `z`, time-major `[rows, 4 size]`. */
   readonly z: tf.Tensor2D;
-  /** 0 where the state is set to 0 before the step, 1 elsewhere `[rows, 1]`. */
+  /** 0 where the recurrent state is reset before the step, else 1 `[rows, 1]`. */
   readonly keep: tf.Tensor2D;
-  /** Cells before the first step `[numEnvs, size]`. */
+  /** Cell state before the first step `[numEnvs, size]`. */
   readonly c: tf.Tensor2D;
-  /** Hidden values before it. */
+  /** Hidden state before the first step. */
   readonly h: tf.Tensor2D;
 };
 
-/** Numbers of all steps, time-major `[numSteps * numEnvs, columns]`. */
+/** Results of all steps, time-major `[numSteps * numEnvs, columns]`. */
 interface Steps {
-  /** Hidden values. */
+  /** Hidden states. */
   readonly h: tf.Tensor2D;
-  /** Cells after the last step `[numEnvs, size]`. */
+  /** Cell state after the last step `[numEnvs, size]`. */
   readonly c: tf.Tensor2D;
   /** Input, forget and output gates, side by side. */
   readonly gates: tf.Tensor2D;
@@ -205,7 +185,7 @@ interface Steps {
   readonly u: tf.Tensor2D;
   /** Cells as the output gate sees them. */
   readonly shown: tf.Tensor2D;
-  /** Cells and hidden values before the step. */
+  /** Cell and hidden states before each step. */
   readonly before: { readonly c: tf.Tensor2D; readonly h: tf.Tensor2D };
 }
 
@@ -216,7 +196,7 @@ function runSteps(
   const [numEnvs, size] = start.c.shape.slice(-2);
   const kept = splitSteps(keep, numEnvs);
   let { c, h } = start;
-  const all = splitSteps(z, numEnvs).map((zx, t) => {
+  const results = splitSteps(z, numEnvs).map((zx, t) => {
     [c, h] = [tf.mul(c, kept[t]), tf.mul(h, kept[t])];
     const before = { c, h };
     const sum = tf.add(zx, projectHidden(params, h));
@@ -233,33 +213,33 @@ function runSteps(
     return { h, gates, u, shown, before };
   });
   return {
-    h: joinSteps(all.map((it) => it.h)),
+    h: joinSteps(results.map((it) => it.h)),
     c,
-    gates: joinSteps(all.map((it) => it.gates)),
-    u: joinSteps(all.map((it) => it.u)),
-    shown: joinSteps(all.map((it) => it.shown)),
+    gates: joinSteps(results.map((it) => it.gates)),
+    u: joinSteps(results.map((it) => it.u)),
+    shown: joinSteps(results.map((it) => it.shown)),
     before: {
-      c: joinSteps(all.map((it) => it.before.c)),
-      h: joinSteps(all.map((it) => it.before.h)),
+      c: joinSteps(results.map((it) => it.before.c)),
+      h: joinSteps(results.map((it) => it.before.h)),
     },
   };
 }
 
 /**
- * Runs the steps of an LSTM without normalisation with a gradient of its own: on the
- * way back, what does not depend on the step after is computed for all steps at once,
- * as many small operations take longer than few large ones.
+ * Runs an LSTM without layer normalization with a custom gradient: the backward pass
+ * computes all that does not depend on the next step for all steps at once, since few
+ * large operations are faster than many small ones.
  */
 function plainSteps({ wh, z, keep, c, h }: Begun): Pick<Steps, "h" | "c"> {
   const [rows, numEnvs] = [z, c].map((it) => it.shape.at(-2)!);
-  const run = customGradient<tf.Tensor2D>((...given) => {
-    const [z, wh, c, h, keep] = given as tf.Tensor2D[];
-    const save = given[5] as unknown as tf.GradSaveFunc;
-    const made = runSteps({ wh }, { z, c, h, keep });
-    const { gates, u, shown, before } = made;
+  const run = customGradient<tf.Tensor2D>((...args) => {
+    const [z, wh, c, h, keep] = args as tf.Tensor2D[];
+    const save = args[5] as unknown as tf.GradSaveFunc;
+    const results = runSteps({ wh }, { z, c, h, keep });
+    const { gates, u, shown, before } = results;
     save([wh, keep, gates, u, shown, before.c, before.h]);
     return {
-      value: joinSteps([made.h, made.c]),
+      value: joinSteps([results.h, results.c]),
       gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) =>
         gradientsOf(dy as tf.Tensor2D, saved as tf.Tensor2D[]),
     };
@@ -269,7 +249,7 @@ function plainSteps({ wh, z, keep, c, h }: Begun): Pick<Steps, "h" | "c"> {
   return { h: hidden as tf.Tensor2D, c: cells as tf.Tensor2D };
 }
 
-/** Computes the gradients of `z`, `wh`, and the state before the first step. */
+/** Computes the gradients of `z`, `wh`, and the recurrent state before the first step. */
 function gradientsOf(
   dy: tf.Tensor2D,
   [wh, keep, gates, u, shown, cBefore, hBefore]: tf.Tensor2D[],
@@ -278,7 +258,7 @@ function gradientsOf(
   const [i, f, o] = splitColumns(gates, 3);
   const slope = (gate: tf.Tensor) => tf.mul(gate, tf.sub(1, gate));
   const tanhSlope = (it: tf.Tensor) => tf.sub(1, tf.square(it));
-  // Of cells to hidden values, of cells to the ones before, and of z.
+  // Derivatives of hidden by cell state, of cell state by the one before, and of z.
   const dcOfH = splitSteps(tf.mul(o, tanhSlope(shown)), numEnvs);
   const dcOfC = splitSteps(tf.mul(f, keep), numEnvs);
   const dzOf = splitSteps(
@@ -323,7 +303,7 @@ function joinSteps(steps: tf.Tensor2D[]): tf.Tensor2D {
   return steps.length === 1 ? steps[0] : tf.concat(steps, steps[0].rank - 2);
 }
 
-/** Splits columns into equally many or so many. */
+/** Splits columns into a number of equal parts, or parts of these sizes. */
 function splitColumns(it: tf.Tensor, sizes: number | number[]): tf.Tensor2D[] {
   return tf.split(it, sizes, it.rank - 1) as tf.Tensor2D[];
 }
@@ -335,10 +315,10 @@ function joinColumns(parts: tf.Tensor[]): tf.Tensor2D {
 
 /** Options of {@link lstm} and {@link lnlstm}. */
 export interface LstmOptions {
-  /** Shape of one input; inputs of more than one axis are flattened. */
+  /** Shape of one input; inputs with several axes are flattened. */
   readonly inputShape: readonly number[];
   /**
-   * Units, which is also the number of features.
+   * Number of units, and of features.
    *
    * @default 128
    */
@@ -349,9 +329,9 @@ export interface LstmOptions {
 export interface CnnLstmOptions extends CnnOptions, LstmOptions {}
 
 /**
- * Makes long short-term memory on the flat inputs (baselines, common/models.py,
- * `lstm`). The state is `[c, h]`. Parameters: `lstm/wx`, `lstm/wh`, `lstm/b`,
- * as {@link lstmSequence} takes them.
+ * Makes an LSTM on flattened inputs (baselines, common/models.py, `lstm`). The
+ * recurrent state is `[c, h]`. Parameters: `lstm/wx`, `lstm/wh`, `lstm/b`, as in
+ * {@link lstmSequence}.
  *
  * @param options Sizes.
  * @returns The network.
@@ -371,65 +351,38 @@ export function lstm(options: LstmOptions): Network {
 }
 
 /**
- * Makes an {@link lstm} with layer normalisation (baselines, common/models.py,
- * `lnlstm`). Parameters: those of `lstm`, and `lstm/gx`, `bx`, `gh`, `bh`, `gc`
- * and `bc`.
+ * Makes an {@link lstm} with layer normalization (baselines, common/models.py,
+ * `lnlstm`). Parameters: those of `lstm`, and `lstm/gx`, `bx`, `gh`, `bh`, `gc` and
+ * `bc`.
  *
  * @param options Sizes.
  * @returns The network.
- *
- * @example
- * ```ts
- * import { lnlstm } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const network = lnlstm({ inputShape: [4] });
- * assertEquals(network.outputSize, 128);
- * ```
  */
 export function lnlstm(options: LstmOptions): Network {
   return recurrent(options, true);
 }
 
 /**
- * Makes a {@link cnn}, then an {@link lstm} on its features (baselines,
- * common/models.py, `cnn_lstm`). Parameters: those of both.
+ * Makes a {@link cnn} followed by an {@link lstm} (baselines, common/models.py,
+ * `cnn_lstm`). Parameters: those of both.
  *
  * @param options Shape of the images and sizes.
  * @returns The network.
  * @throws {RangeError} If the inputs are not images, or too small for the
  * layers.
- *
- * @example
- * ```ts
- * import { cnnLstm } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const network = cnnLstm({ inputShape: [84, 84, 4] });
- * assertEquals(network.stateSize, 256);
- * ```
  */
 export function cnnLstm(options: CnnLstmOptions): Network {
   return recurrentOnImages(options, false);
 }
 
 /**
- * Makes a {@link cnn}, then an {@link lnlstm} on its features (baselines,
- * common/models.py, `cnn_lnlstm`). Parameters: those of both.
+ * Makes a {@link cnn} followed by an {@link lnlstm} (baselines, common/models.py,
+ * `cnn_lnlstm`). Parameters: those of both.
  *
  * @param options Shape of the images and sizes.
  * @returns The network.
  * @throws {RangeError} If the inputs are not images, or too small for the
  * layers.
- *
- * @example
- * ```ts
- * import { cnnLnlstm } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const network = cnnLnlstm({ inputShape: [84, 84, 4], lstmSize: 64 });
- * assertEquals(network.outputSize, 64);
- * ```
  */
 export function cnnLnlstm(options: CnnLstmOptions): Network {
   return recurrentOnImages(options, true);

@@ -4,55 +4,52 @@ import * as tf from "@tensorflow/tfjs";
 
 export { addPrefix, pickPrefix } from "@bellman/compute";
 
-/**
- * Inputs of a {@link Network}. The rows are env-major:
- * `row = env * numSteps + step`.
- */
+/** Inputs of a {@link Network}. The rows are env-major: `row = env * numSteps + step`. */
 export interface NetworkInputs {
   /** Inputs `[batch, ...inputShape]`, float32. */
   readonly x: tf.Tensor;
   /**
-   * Recurrent state before the first step, `[numEnvs, stateSize]` with the
-   * cells first and the hidden values after them.
+   * Recurrent state before the first step `[numEnvs, stateSize]`: cell state, then
+   * hidden state.
    *
    * @default zeros, with each row taken as an environment of its own
    */
   readonly state?: tf.Tensor2D;
   /**
-   * `[batch]`, 1 where an episode starts at this row, so that the state is
-   * set to 0 before it; 0 elsewhere.
+   * Episode starts `[batch]`: 1 where the recurrent state is reset before this row,
+   * else 0.
    *
    * @default zeros
    */
   readonly masks?: tf.Tensor1D;
 }
 
-/** Result of a {@link Network}. */
+/** Output of a {@link Network}. */
 export interface NetworkOutput {
   /** Features `[batch, outputSize]`. */
   readonly output: tf.Tensor2D;
-  /** State after the last step `[numEnvs, stateSize]`; recurrent ones only. */
+  /** Recurrent state after the last step `[numEnvs, stateSize]`; recurrent only. */
   readonly state?: tf.Tensor2D;
 }
 
 /**
- * A network as a pair of pure functions: one makes parameters, the other
- * applies them. Any object of this form works wherever a network's name does.
+ * Network as pure functions: `init` makes parameters, `apply` computes features. Any
+ * such object is accepted in place of a network's name.
  */
 export interface Network {
   /** Shape of one input, without the batch. */
   readonly inputShape: readonly number[];
-  /** Number of features that come out for one input. */
+  /** Number of features. */
   readonly outputSize: number;
-  /** Numbers of recurrent state for one environment, 0 if there is none. */
+  /** Size of one environment's recurrent state, 0 if not recurrent. */
   readonly stateSize: number;
-  /** Makes new parameters; the paths are relative, as `dense0/kernel`. */
+  /** Makes initial parameters; paths are relative, as `dense0/kernel`. */
   init(random: RandomSource): Params;
-  /** Computes features. The same inputs always give the same outputs. */
+  /** Computes features. */
   apply(params: Params, inputs: NetworkInputs): NetworkOutput;
   /**
-   * Applies several sets of parameters, each to inputs of the same sizes, in less time
-   * than one after another.
+   * Applies several sets of parameters to inputs of the same sizes, faster than one
+   * after another.
    *
    * @default absent: `apply` of each
    */
@@ -62,8 +59,8 @@ export interface Network {
 }
 
 /**
- * Makes the first values of a parameter: row-major, for a shape whose last
- * axis is the outputs (`[in, out]`, or `[height, width, in, out]`).
+ * Makes the initial values of a parameter: row-major, for a shape whose last axis is
+ * the outputs (`[in, out]`, or `[height, width, in, out]`).
  */
 export type Initializer = (
   shape: readonly number[],
@@ -71,7 +68,7 @@ export type Initializer = (
 ) => Float32Array<ArrayBuffer>;
 
 /**
- * Makes the first values of a bias: one for each output of the layer.
+ * Makes the initial values of a bias: one for each output of the layer.
  *
  * @param kernelShape Shape of the layer's kernel, whose last axis is the
  * outputs.
@@ -105,18 +102,18 @@ export function parameter<T extends tf.Tensor = tf.Tensor>(
   params: Readonly<Record<string, tf.Tensor>>,
   path: string,
 ): T {
-  const found = params[path];
-  if (found === undefined) {
+  const tensor = params[path];
+  if (tensor === undefined) {
     throw new RangeError(
       `Cannot find the parameter '${path}' among ${
         Object.keys(params).join(", ") || "none"
       }`,
     );
   }
-  return found as T;
+  return tensor as T;
 }
 
-/** Name of a function applied to each feature of a layer. */
+/** Name of an activation function. */
 export type ActivationName =
   | "tanh"
   | "relu"
@@ -128,7 +125,7 @@ export type ActivationName =
   | "silu"
   | "linear";
 
-/** An activation by name, or as a function that keeps the shape. */
+/** Activation function by name, or as an elementwise function. */
 export type Activation = ActivationName | ((x: tf.Tensor) => tf.Tensor);
 
 const FUNCTIONS: Readonly<
@@ -145,28 +142,17 @@ const FUNCTIONS: Readonly<
   linear: (x) => x,
 };
 
-/** Names that {@link activationFunction} knows. */
+/** Names of the built-in activation functions. */
 export const activationNames: readonly ActivationName[] = Object.keys(
   FUNCTIONS,
 ) as ActivationName[];
 
 /**
- * Returns the function behind the name of an activation.
+ * Returns an activation function by its name.
  *
  * @param activation Name, or a function, which is returned unchanged.
  * @returns The function.
  * @throws {RangeError} If there is no activation of that name.
- *
- * @example
- * ```ts
- * import { activationFunction } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const relu = activationFunction("relu");
- * assertEquals(relu(tf.tensor1d([-1, 2])).arraySync(), [0, 2]);
- * ```
  */
 export function activationFunction(
   activation: Activation,

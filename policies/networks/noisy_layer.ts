@@ -4,27 +4,27 @@ import * as tf from "@tensorflow/tfjs";
 import { denseLayer, initLayer, type LayerInitializers } from "./_layers.ts";
 import { parameter } from "./network.ts";
 
-/** Noise of {@link noisyLayer}, as {@link factorizedNoise} makes it of normal numbers. */
+/** Factorized noise of {@link noisyLayer}, as {@link factorizedNoise} makes it. */
 export interface FactorizedNoise {
-  /** Of the inputs `[rows, in]`. */
+  /** Factors of the inputs `[rows, in]`. */
   readonly inputs: tf.Tensor2D;
-  /** Of the outputs `[rows, out]`. */
+  /** Factors of the outputs `[rows, out]`. */
   readonly outputs: tf.Tensor2D;
 }
 
-/** First values of a noisy layer. */
+/** Initializers of a noisy layer. */
 export interface NoisyLayerInitializers extends LayerInitializers {
-  /** Deviation of the first noise, times the root of the inputs. */
+  /** Initial standard deviation of the noise, times the square root of the number of inputs. */
   readonly sigma0: number;
 }
 
 /**
- * Makes `NAME/kernel` and `NAME/bias` as any layer has them, and `NAME/kernelSigma`
- * and `NAME/biasSigma`, all `sigma0 / sqrt(in)`.
+ * Makes `NAME/kernel` and `NAME/bias` as of any layer, and `NAME/kernelSigma` and
+ * `NAME/biasSigma`, all `sigma0 / sqrt(in)`.
  *
  * @param name Name of the layer.
- * @param shape Inputs and outputs.
- * @param options First values.
+ * @param shape Numbers of inputs and outputs.
+ * @param options Initializers.
  * @param random Random numbers.
  */
 export function initNoisyLayer(
@@ -42,10 +42,11 @@ export function initNoisyLayer(
 }
 
 /**
- * Shapes normal numbers `e` into factors of a layer's noise: `sign(e) sqrt(|e|)`.
+ * Computes the factors of factorized noise from normal numbers `e`: `sign(e)
+ * sqrt(|e|)`.
  *
  * @param noise Normal numbers of any shape.
- * @returns Factors of that shape.
+ * @returns Factors of the same shape.
  *
  * @example
  * ```ts
@@ -62,16 +63,16 @@ export function factorizedNoise<T extends tf.Tensor>(noise: T): T {
 }
 
 /**
- * Applies a layer whose weights have learned noise, `x w + b` with
- * `w = kernel + kernelSigma f_in f_out` and `b = bias + biasSigma f_out`.
+ * Applies a linear layer with learned noise (NoisyNet), `x w + b` with `w = kernel +
+ * kernelSigma f_in f_out` and `b = bias + biasSigma f_out`.
  *
  * Source: Fortunato et al. 2018 (https://arxiv.org/abs/1706.10295), factorized noise.
  *
  * @param params Parameters `NAME/kernel [in, out]`, `NAME/bias`, `NAME/kernelSigma`
  * and `NAME/biasSigma`.
  * @param name Name of the layer.
- * @param inputs Inputs `[batch, in]`, and factors of the noise: of one row for the whole
- * batch, or of one for each row; without them the noise is 0.
+ * @param inputs Inputs `[batch, in]` and noise, one row for the whole batch or one for
+ * each row; without it the mean weights are used.
  * @returns Outputs `[batch, out]`.
  *
  * @example
@@ -107,7 +108,7 @@ export function noisyLayer(
   const biasSigma = parameter<tf.Tensor1D>(params, `${name}/biasSigma`);
   return tf.tidy(() => {
     if (inputs.shape[0] === 1) {
-      // One noise for all rows makes one kernel.
+      // A single row of noise makes a single kernel.
       const both = tf.matMul(inputs, outputs, true);
       const weights = tf.add(kernel, tf.mul(kernelSigma, both));
       const shift = tf.add(bias, tf.mul(biasSigma, outputs));

@@ -11,23 +11,21 @@ import type {
 } from "@bellman/types";
 import { ARRAYS, flattenRows, sizeOf } from "./_layers.ts";
 
-/**
- * One value, or one for each part of observations of a dict space, by the part's name.
- */
+/** Value, or one value for each part of a dict observation by name. */
 export type DictOf<T> = T | Readonly<Record<string, T>>;
 
-/** True for numbers, arrays, tensors and their types, false for records of them. */
+/** Returns true for numbers, arrays, tensors and their types, false for records of them. */
 function isOne(value: unknown): boolean {
   return typeof value === "number" || ArrayBuffer.isView(value) ||
     Array.isArray(value) || Array.isArray((value as { shape: unknown }).shape);
 }
 
 /**
- * Applies a function to a value, or to that of each part.
+ * Maps a value, or the value of each part.
  *
  * @param value Array, tensor, type or number, or a record of them by part.
- * @param change Function of one, and of the part's name, if there are parts.
- * @returns Its result, or a record of its results by part.
+ * @param change Function of a value, and of the part's name, if there are parts.
+ * @returns The result, or a record of results by part.
  *
  * @example
  * ```ts
@@ -51,10 +49,10 @@ export function mapParts<T, U>(
 }
 
 /**
- * Returns the value of a part.
+ * Returns the value of a part, or the value itself if there are no parts.
  *
- * @param value The value, or those of all parts.
- * @param name Name of the part; undefined where there are none.
+ * @param value Value, or record of values by part.
+ * @param name Name of the part; undefined if there are none.
  *
  * @example
  * ```ts
@@ -71,7 +69,7 @@ export function partOf<T>(value: DictOf<T>, name: string | undefined): T {
     : (value as Readonly<Record<string, T>>)[name];
 }
 
-/** Arrays that observations come in. */
+/** Arrays of observations. */
 export type ObservationArray =
   | Float32Array
   | Float64Array
@@ -80,20 +78,17 @@ export type ObservationArray =
   | Uint8Array
   | readonly number[];
 
-/**
- * Form of observations as a network takes them: their numbers, before encoding.
- */
+/** Shape and type of observations before encoding. */
 export interface ObservationInput {
   /** Shape of one observation. */
   readonly shape: readonly number[];
-  /** Type of its numbers. */
+  /** Element type. */
   readonly dtype: "float32" | "int32" | "uint8";
 }
 
 /**
- * Turns observations, as environments give them, into inputs of networks. Those of
- * a dict space have parts, each with an array of its own, until
- * {@linkcode ObservationEncoder.encode} joins them.
+ * Encoder that turns the environment's observations into network inputs. Each part of a
+ * dict space has its own array until {@linkcode ObservationEncoder.encode} joins them.
  */
 export interface ObservationEncoder {
   /** Shape of one encoded observation. */
@@ -104,7 +99,7 @@ export interface ObservationEncoder {
    * @default there are no parts
    */
   readonly observationParts?: Readonly<Record<string, readonly number[]>>;
-  /** Numbers in one observation, as the environment gives it. */
+  /** Number of elements of one observation, as the environment returns it. */
   readonly observationSize: number;
   /** Shape and type of one observation before {@linkcode encode}. */
   readonly observationInput: DictOf<ObservationInput>;
@@ -114,54 +109,53 @@ export interface ObservationEncoder {
    * Copies observations into arrays of {@linkcode observationInput}'s type.
    *
    * @param batch Observations `[batchSize, ...]`, row-major.
-   * @param into Where to; new arrays if none are given.
+   * @param into Target arrays; new ones if left out.
    * @returns The arrays.
-   * @throws {RangeError} If the batch has another length than the array, or
-   * holds a number that is not in a discrete space or not finite in 32 bits.
+   * @throws {RangeError} If the batch's length does not fit, or it contains a number
+   * outside its discrete space or not finite in 32 bits.
    */
   observationArray(
     batch: ObservationBatch,
     into?: ObservationInputArrays,
   ): ObservationInputArrays;
   /**
-   * Encodes observations, as a pure function of tensors.
+   * Encodes observations: a pure function of tensors.
    *
    * @param batch Observations `[batchSize, ...observationInput.shape]`.
    * @returns Encoded observations, float32 `[batchSize, ...observationShape]`.
    */
   encode(batch: DictOf<tf.Tensor>): tf.Tensor;
   /**
-   * Encodes observations: box as float32 (images from 0 to 1), discrete ones
-   * one-hot, multi-binary as float32. The array is copied, so it may be used
-   * again.
+   * Encodes observations: box as float32 (images from 0 to 1), discrete ones one-hot,
+   * multi-binary as float32. The array is copied.
    *
    * @param batch Observations `[batchSize, ...]`, row-major.
    * @param batchSize Number of rows.
    * @returns Encoded observations, float32 `[batchSize, ...observationShape]`.
-   * @throws {RangeError} If the array has another length, or holds a number
-   * that is not in a discrete space or not finite in 32 bits.
+   * @throws {RangeError} If the array's length does not fit, or it contains a number
+   * outside its discrete space or not finite in 32 bits.
    */
   observationTensor(batch: ObservationBatch, batchSize: number): tf.Tensor;
 }
 
-/** Batch of observations as environments give them: of a dict a record of arrays. */
+/** Batch of observations as environments return them; a record of arrays for a dict. */
 export type ObservationBatch = ObservationArray | Batch;
 
 /** Array of observations as networks take them. */
 export type ObservationInputArray = Float32Array | Int32Array | Uint8Array;
 
-/** Arrays of observations as networks take them: of a dict those of its parts. */
+/** Arrays of observations as networks take them; a record by part for a dict. */
 export type ObservationInputArrays = DictOf<ObservationInputArray>;
 
 /**
- * Makes the encoder for an observation space. Box observations become float32,
- * and bytes from 0 to 255 (images) are scaled to 0 to 1; discrete and
- * multi-discrete ones become one-hot vectors; multi-binary ones float32. The parts of
- * a dict are encoded alike, flattened and joined, in the order of the space.
+ * Makes the encoder of an observation space. Box observations become float32, and bytes
+ * from 0 to 255 (images) are scaled to 0 to 1; discrete and multi-discrete ones become
+ * one-hot vectors; multi-binary ones float32. The parts of a dict are encoded each,
+ * flattened and joined, in the order of the space.
  *
- * @param space Space of one observation.
+ * @param space Observation space.
  * @returns The encoder.
- * @throws {TypeError} If it is a tuple space, or has a dict or tuple within it.
+ * @throws {TypeError} If it is a tuple space, or a dict of dicts or tuples.
  *
  * @example
  * ```ts
@@ -206,7 +200,7 @@ function boxEncoder(space: BoxSpace): SingleEncoder {
   return numberEncoder({ shape, dtype }, bytes ? 255 : 1);
 }
 
-/** An encoder of observations without parts. */
+/** Encoder of observations without parts. */
 interface SingleEncoder extends ObservationEncoder {
   readonly observationInput: ObservationInput;
   readonly observationDivisor: number;
@@ -216,7 +210,7 @@ interface SingleEncoder extends ObservationEncoder {
   ): ObservationInputArray;
 }
 
-/** Makes the encoder of a dict from those of its parts. */
+/** Makes the encoder of a dict from the encoders of its parts. */
 function partsEncoder({ spaces }: DictSpace): ObservationEncoder {
   if (Object.keys(spaces).length === 0) {
     throw new TypeError(
@@ -230,10 +224,10 @@ function partsEncoder({ spaces }: DictSpace): ObservationEncoder {
     return { name, encoder: observationEncoder(space) as SingleEncoder };
   });
   type Part = typeof parts[number];
-  const each = <T>(of: (part: Part) => T): Record<string, T> =>
-    Object.fromEntries(parts.map((part) => [part.name, of(part)]));
-  const total = (of: (encoder: SingleEncoder) => number) =>
-    parts.reduce((sum, { encoder }) => sum + of(encoder), 0);
+  const each = <T>(valueOf: (part: Part) => T): Record<string, T> =>
+    Object.fromEntries(parts.map((part) => [part.name, valueOf(part)]));
+  const total = (sizeOf: (encoder: SingleEncoder) => number) =>
+    parts.reduce((sum, { encoder }) => sum + sizeOf(encoder), 0);
   const joined = (encoded: (part: Part) => tf.Tensor) =>
     tf.tidy(() => tf.concat(parts.map((it) => flattenRows(encoded(it))), 1));
   return {
@@ -261,19 +255,19 @@ function partsEncoder({ spaces }: DictSpace): ObservationEncoder {
 /**
  * Returns the array of a part.
  *
- * @throws {TypeError} If there is none.
+ * @throws {TypeError} If it is missing.
  */
 function partIn(batch: ObservationBatch, name: string): ObservationArray {
-  const found = (batch as Readonly<Record<string, unknown>>)[name];
-  if (ArrayBuffer.isView(found) || Array.isArray(found)) {
-    return found as ObservationArray;
+  const array = (batch as Readonly<Record<string, unknown>>)[name];
+  if (ArrayBuffer.isView(array) || Array.isArray(array)) {
+    return array as ObservationArray;
   }
   throw new TypeError(
     `Cannot encode observations without an array '${name}': expected one for each part of the space`,
   );
 }
 
-/** Makes an encoder from the parts that differ between spaces. */
+/** Makes an encoder from the functions that differ between spaces. */
 function encoderOf(
   { check, encode, ...parts }:
     & Omit<SingleEncoder, "observationArray" | "observationTensor" | "encode">
@@ -284,10 +278,10 @@ function encoderOf(
 ): SingleEncoder {
   const { observationInput: input, observationSize: size } = parts;
   const observationArray = (
-    given: ObservationBatch,
+    observations: ObservationBatch,
     target?: ObservationInputArrays,
   ) => {
-    const batch = given as ObservationArray;
+    const batch = observations as ObservationArray;
     const into = (target ??
       new ARRAYS[input.dtype](batch.length)) as ObservationInputArray;
     checkLength(batch, into.length);
@@ -344,8 +338,8 @@ function oneHotEncoder(
       tf.tidy(() => {
         const parts = nvec.map((n, i) => {
           const column = tf.slice(batch, [0, i], [-1, 1]);
-          const all = tf.range(start, start + n, 1, "int32");
-          return tf.cast(tf.equal(column, all), "float32");
+          const choices = tf.range(start, start + n, 1, "int32");
+          return tf.cast(tf.equal(column, choices), "float32");
         });
         return parts.length === 1 ? parts[0] : tf.concat(parts, 1);
       }),
@@ -365,7 +359,7 @@ function checkLength(batch: ObservationArray, wanted: number): void {
   }
 }
 
-/** Throws unless all numbers are finite, which a sum of products of 0 shows. */
+/** Throws unless all numbers are finite: then the sum of their products with 0 is 0. */
 function checkFinite(batch: Float32Array): void {
   let sum = 0;
   for (let i = 0; i < batch.length; i++) sum += batch[i] * 0;
@@ -388,12 +382,12 @@ function checkIndex(index: number, n: number, start: number): void {
 }
 
 /**
- * Makes an array for observations, or one for each part, of the type that a policy
- * takes.
+ * Allocates observations in a policy's input type.
  *
  * @param policy The policy.
  * @param rows Number of observations.
- * @returns New arrays `[rows, ...observationInput.shape]`, all 0.
+ * @returns New arrays `[rows, ...observationInput.shape]` of zeros, one for each part
+ * of a dict.
  *
  * @example
  * ```ts
@@ -418,30 +412,30 @@ export function observationBuffer(
 }
 
 /**
- * Running scale of observations, such as
- * `ObservationNormalizer` of `@bellman/envs`.
+ * Running normalization of observations, such as `ObservationNormalizer` of
+ * `@bellman/envs`.
  */
 export interface ObservationScale {
-  /** Space of scaled observations. */
+  /** Space of normalized observations. */
   readonly space: Space;
-  /** Current scale, for the file of a policy. */
+  /** Current scaling, for exported policies. */
   readonly scaling: ObservationScaling;
-  /** Updates the statistics with observations `[rows, ...]`. */
+  /** Updates the running statistics with observations `[rows, ...]`. */
   see(batch: ObservationBatch): void;
   /**
-   * Scales observations `[rows, ...]` by the current statistics; of a dict the parts
-   * that `scaling` names, and copies the others.
+   * Normalizes observations `[rows, ...]` with the current statistics. Parts of a dict
+   * that `scaling` does not name are copied.
    */
   apply(batch: ObservationInputArrays, target: ObservationInputArrays): void;
-  /** Saves the statistics as plain data. */
+  /** Saves the running statistics. */
   save(): StateTree;
-  /** Restores what `save` returned. */
+  /** Restores a saved state. */
   load(state: StateTree): void;
 }
 
 /**
- * Observations as they are stored, and as the policy sees them: the same, or scaled
- * by the current statistics.
+ * Observations as buffers store them and as the policy sees them: the same, or
+ * normalized with the current running statistics.
  *
  * @example
  * ```ts
@@ -453,18 +447,18 @@ export interface ObservationScale {
  * ```
  */
 export class Observations {
-  /** Encoder of the observations that are kept. */
+  /** Encoder of the stored observations. */
   readonly encoder: ObservationEncoder;
-  /** Space that the policy is built for. */
+  /** Observation space of the policy. */
   readonly space: Space;
   readonly #scale: ObservationScale | undefined;
 
   /**
-   * Joins a space with a scale.
+   * Creates the conversion from stored observations to the policy's.
    *
-   * @param space Space of one observation, as the environment gives it.
-   * @param scale Scale of observations; none leaves them as they are.
-   * @throws {RangeError} If the scale is one of observations of another size.
+   * @param space Observation space of the environment.
+   * @param scale Running normalization; none by default.
+   * @throws {RangeError} If the normalization is for observations of another size.
    */
   constructor(space: Space, scale?: ObservationScale) {
     this.encoder = observationEncoder(space);
@@ -480,17 +474,17 @@ export class Observations {
   }
 
   /**
-   * Creates arrays of the types that observations are stored in.
+   * Allocates stored observations.
    *
    * @param rows Number of observations.
-   * @returns A new array, or one for each part, all 0.
+   * @returns A new array of zeros, or one for each part.
    */
   buffer(rows: number): ObservationInputArrays {
     return observationBuffer(this.encoder, rows);
   }
 
   /**
-   * Updates the statistics with observations that training acts on.
+   * Updates the running statistics with observations of training.
    *
    * @param observations Observations `[rows, ...]`.
    */
@@ -499,11 +493,11 @@ export class Observations {
   }
 
   /**
-   * Returns a function from stored observations to those that the policy sees.
+   * Makes a function from stored observations to those that the policy sees.
    *
    * @param rows Number of observations.
-   * @returns A function that returns its argument or, scaled, an array that
-   * its next call overwrites.
+   * @returns A function that returns its argument, or a normalized copy that its next
+   * call overwrites.
    */
   view(rows: number): (kept: ObservationInputArrays) => ObservationInputArrays {
     const scale = this.#scale;
@@ -516,25 +510,23 @@ export class Observations {
   }
 
   /**
-   * Returns a function from the environment's observations to those that the
-   * policy sees.
+   * Makes a function from the environment's observations to those that the policy sees.
    *
    * @param rows Number of observations.
    * @returns A function whose next call overwrites the arrays.
    */
-  reader(rows: number): (given: ObservationBatch) => ObservationInputArrays {
+  reader(rows: number): (batch: ObservationBatch) => ObservationInputArrays {
     const kept = this.buffer(rows), view = this.view(rows);
-    return (given) => view(this.encoder.observationArray(given, kept));
+    return (batch) => view(this.encoder.observationArray(batch, kept));
   }
 }
 
 /**
- * Returns the true observations after a step: the last ones of episodes that ended.
+ * Returns the true next observations of a step: final ones where the episode ended.
  *
- * @param step The step, of environments whose observations are arrays, or a dict of
- * them.
- * @returns Observations `[numEnvs, ...]`: those of the step, or a copy where an
- * episode ended.
+ * @param step The step; observations are arrays, or a dict of them.
+ * @returns Observations `[numEnvs, ...]`: those of the step, or a copy if an episode
+ * ended.
  *
  * @example
  * ```ts
@@ -560,11 +552,11 @@ export function nextObservations(step: VecStep): DictOf<BoxArray> {
 }
 
 /**
- * Returns the masks of {@link nextObservations}.
+ * Returns the action masks of {@link nextObservations}.
  *
  * @param step The step.
- * @param size Numbers of the masks of one environment, for messages.
- * @returns Masks `[numEnvs, size]`: those of the step, or a copy where an episode ended.
+ * @param size Size of one environment's mask, for error messages.
+ * @returns Masks `[numEnvs, size]`: those of the step, or a copy if an episode ended.
  * @throws {TypeError} If the step has none.
  *
  * @example
@@ -596,7 +588,7 @@ export function nextActionMasks(step: VecStep, size: number): Uint8Array {
   );
 }
 
-/** Takes the final rows of episodes that ended; copies where there are any. */
+/** Inserts the rows of final observations; copies if there are any. */
 function withFinal<T extends BoxArray>(
   { terminated, truncated }: VecStep,
   { now, final }: { readonly now: T; readonly final: T },

@@ -1,15 +1,15 @@
 import * as tf from "@tensorflow/tfjs";
 
 /**
- * Computes the policy loss by likelihood ratio, `-mean(log pi(a | s) A(s, a))`, with the
- * soft advantage `A(s, a) = Q(s, a) - alpha (log pi(a | s) - log p(a)) -
- * V(s)`. The actions and their advantages are constants: the gradient flows
- * only through the logarithm.
+ * Computes the policy loss by likelihood ratio, `-mean(log pi(a | s) A(s, a))`, with
+ * the soft advantage `A(s, a) = Q(s, a) - alpha (log pi(a | s) - log p(a)) - V(s)`.
+ * Actions and advantages are constants: the gradient flows only through the
+ * log-probabilities.
  *
- * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), the
- * gradient of equation 10; `policy_kl_loss` of haarnoja/sac.
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), the gradient of
+ * equation 10; `policy_kl_loss` of haarnoja/sac.
  *
- * @param logProb Logarithm of the policy's density at each action `[batch]`.
+ * @param logProb Log-probabilities of the actions `[batch]`.
  * @param advantages Soft advantages `A(s, a)` `[batch]`.
  * @returns A scalar.
  *
@@ -33,13 +33,13 @@ export function likelihoodRatioPolicyLoss(
 }
 
 /**
- * Computes the logarithm of the density that the standard normal prior gives to actions,
- * `log N(a; 0, I)` (`action_prior = "normal"`).
+ * Computes log-probabilities of actions under the standard normal prior, `log N(a; 0,
+ * I)` (`action_prior = "normal"`).
  *
  * Source: `sac.py` of haarnoja/sac.
  *
  * @param actions Actions after the tanh `[batch, ...actionShape]`.
- * @returns Nats `[batch]`.
+ * @returns Log-probabilities `[batch]`.
  *
  * @example
  * ```ts

@@ -27,86 +27,84 @@ import type { SacDiagnostics, SacInputs, SacUpdate } from "../updates/model.ts";
 import { entropyBonus, type SacModel } from "../updates/update.ts";
 import { likelihoodRatioPolicyLoss, normalPriorLogProb } from "./losses.ts";
 
-/** {@link SacModel} with a V function. */
+/** {@link SacModel} with a value function. */
 export interface SacValueModel extends SacModel {
-  /** V function, and the form of its target network. */
+  /** Value function, also the form of its target network. */
   readonly vf: ValueFunction;
 }
 
 /** Options of {@link sacValueUpdate}. */
 export interface SacValueUpdateOptions {
   /**
-   * Optimizer of all networks, with slots for each.
+   * Optimizer of all networks; each has its own state.
    *
    * @default adamTf1()
    */
   readonly optimizer?: Optimizer;
   /**
-   * Discount, where the batch has none.
+   * Discount factor, if the batch has none.
    *
    * @default 0.99
    */
   readonly gamma?: number;
   /**
-   * Prior that the policy's entropy is relative to: every action alike, or the
-   * standard normal of the action.
+   * Prior that the policy's entropy is relative to: uniform, or standard normal.
    *
    * @default "uniform"
    */
   readonly actionPrior?: "uniform" | "normal";
   /**
-   * True where the policy's gradient goes through the Q functions and the
-   * sampled action; false estimates it by likelihood ratio. Mixtures take the
-   * latter alone, as the choice of their component has no gradient.
+   * Compute the policy gradient through the Q-functions and the sampled action; false
+   * uses likelihood ratios. Mixtures need the latter, as the choice of their component
+   * has no gradient.
    *
-   * @default true, but false for mixtures
+   * @default true; false for mixtures
    */
   readonly reparameterize?: boolean;
   /**
-   * Weight of the regularisation of the policy's means and deviations (`reg`).
+   * Weight of the penalty on the policy's means and log standard deviations (`reg`).
    *
    * @default 0.001
    */
   readonly policyRegularization?: number;
   /**
-   * True for the policy loss of haarnoja/sac: the first Q function instead of the
-   * smaller one and, where it is reparameterized, no prior.
+   * Use the policy loss of haarnoja/sac: the first Q-function instead of the minimum
+   * and, if reparameterized, no prior.
    *
    * @default false
    */
   readonly haarnojaPolicyLoss?: boolean;
   /**
-   * True to differentiate the likelihood-ratio loss of a mixture also through the
-   * sampled action, as the released haarnoja/sac does: the estimate is then biased.
+   * Differentiate the likelihood-ratio loss of a mixture also through the sampled
+   * action, as the released haarnoja/sac does: the estimate is then biased.
    *
    * @default false
    */
   readonly haarnojaMixtureGradient?: boolean;
 }
 
-/** State of an update with a V function: parameters, and slots of optimizers. */
+/** Training state of SAC with a value function. */
 export type SacValueState = {
   /** Parameters of the policy. */
   policy: Params;
-  /** Parameters of both Q functions, under `qf1/` and `qf2/`. */
+  /** Parameters of both Q-functions, under `qf1/` and `qf2/`. */
   critics: Params;
-  /** Parameters of the V function. */
+  /** Parameters of the value function. */
   value: Params;
-  /** Target network of the V function, by the same paths. */
+  /** Target network of the value function, with the same paths. */
   targets: Params;
-  /** Slots of the policy's optimizer. */
+  /** Optimizer state of the policy. */
   policySlots: OptimizerState;
-  /** Slots of the Q functions' optimizer. */
+  /** Optimizer state of the Q-functions. */
   criticSlots: OptimizerState;
-  /** Slots of the V function's optimizer. */
+  /** Optimizer state of the value function. */
   valueSlots: OptimizerState;
 };
 
 /**
- * Statistics of an update with a V function by name, all scalars, of the
- * parameters before it: {@link SacDiagnostics}, mean and standard deviation of V
- * (`value_mean`, `value_std`), and the losses. `policy_loss` is the sum of
- * `policy_kl_loss` and `policy_regularization_loss`.
+ * Statistics of an update, all scalars, computed before it: {@link SacDiagnostics},
+ * mean and standard deviation of V (`value_mean`, `value_std`), and the losses.
+ * `policy_loss` is the sum of `policy_kl_loss` and `policy_regularization_loss`.
  */
 export type SacValueStatistics =
   & SacDiagnostics
@@ -117,12 +115,12 @@ export type SacValueStatistics =
     tf.Scalar
   >;
 
-/** Hyperparameters of an update, and noise of the actions that it samples. */
+/** Hyperparameters of an update, and noise of its sampled actions. */
 export type SacValueInputs = Omit<SacInputs, "nextNoise">;
 
 /**
- * Pure function from one state to the next. The temperature is 1: the reward scale is
- * its inverse.
+ * Update as a pure function from one training state to the next. The temperature is 1:
+ * the reward scale is its inverse.
  */
 export type SacValueUpdate = SacUpdate<
   SacValueInputs,
@@ -131,24 +129,22 @@ export type SacValueUpdate = SacUpdate<
 >;
 
 /**
- * Builds the update of soft actor-critic with a V function: two Q functions, V
- * and a target network of V. It is one pure function of tensors, which can be
- * traced. All gradients are taken at the
- * parameters before the update.
+ * Makes the update of SAC with a value function: two Q-functions, V and a target
+ * network of V, as one pure function of tensors, which can be traced and compiled. All
+ * gradients are taken at the parameters before the update.
  *
- * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2) / 2` with
- *   `y = scale r + b + gamma (1 - d) V'(s')`, where `b` is 0 but for n-step
- *   replay (`entropyBonus`)
- * - `J_V = mean((V(s) - A(s, a))^2) / 2` with
- *   `A = min_i Q_i(s, a) - log pi(a | s) + log p(a)`
- * - `J_pi = -mean(A)` reparameterized, `-mean(log pi(a | s) (A - V(s)))` by
- *   likelihood ratio, plus `reg (mean(logStd^2) + mean(mean^2)) / 2`
+ * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2) / 2` with `y = scale r + b + gamma (1 - d)
+ *   V'(s')`, where `b` is 0 except for n-step replay (`entropyBonus`)
+ * - `J_V = mean((V(s) - A(s, a))^2) / 2` with `A = min_i Q_i(s, a) - log pi(a | s) +
+ *   log p(a)`
+ * - `J_pi = -mean(A)` reparameterized, `-mean(log pi(a | s) (A - V(s)))` by likelihood
+ *   ratio, plus `reg (mean(logStd^2) + mean(mean^2)) / 2`
  *
  * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), algorithm 1;
  * `sac.py` of haarnoja/sac.
  *
- * @param model The policy, V and the form of the Q functions.
- * @param options Optimizer, discount and forms of the policy's loss.
+ * @param model Policy, value function and form of the Q-functions.
+ * @param options Optimizer, discount and forms of the policy loss.
  * @returns The update.
  * @throws {TypeError} If a mixture is reparameterized.
  *
@@ -218,11 +214,11 @@ export function sacValueUpdate(
       );
 
       const acting = { observations, noise: inputs.noise };
-      const own = policy.act(state.policy, state.critics, acting);
+      const drawn = policy.act(state.policy, state.critics, acting);
       const wanted = softValues(
-        smallestEstimates(own.estimates),
-        own.logProb,
-        own,
+        smallestEstimates(drawn.estimates),
+        drawn.logProb,
+        drawn,
       );
       const value = descend(
         (params) => {
@@ -236,7 +232,7 @@ export function sacValueUpdate(
       const { baseline } = value.aux;
       const actor = descend(
         (params) =>
-          policy.loss(params, state.critics, { acting, own, baseline }),
+          policy.loss(params, state.critics, { acting, drawn, baseline }),
         { params: state.policy, slots: state.policySlots },
         { optimizer, learningRate },
       );
@@ -259,7 +255,7 @@ export function sacValueUpdate(
           value_loss: value.loss,
           policy_loss: actor.loss,
           ...actor.aux,
-          entropy: tf.neg(tf.mean(own.logProb)) as tf.Scalar,
+          entropy: tf.neg(tf.mean(drawn.logProb)) as tf.Scalar,
         },
         results: { tdErrors: critics.tdErrors },
       };
@@ -267,13 +263,13 @@ export function sacValueUpdate(
 }
 
 /**
- * Initializes the state of {@link sacValueUpdate}. The target network is a copy
- * of V.
+ * Makes the initial training state of {@link sacValueUpdate}. The target network is a
+ * copy of V.
  *
- * @param model The policy, V and the form of the Q functions.
- * @param random Stream of the first parameters.
+ * @param model Policy, value function and form of the Q-functions.
+ * @param random Random stream.
  * @param options Optimizer of the update.
- * @returns New tensors.
+ * @returns Training state, in new tensors.
  *
  * @example
  * ```ts
@@ -322,7 +318,7 @@ interface Acting {
   readonly noise: tf.Tensor2D;
 }
 
-/** Builds the policy of a model with the loss that options choose. */
+/** Makes the chosen policy loss of a model. */
 function valuePolicy(
   { policy, qf }: SacModel,
   options: SacValueUpdateOptions,
@@ -353,7 +349,7 @@ function valuePolicy(
     return { output, ...sampled };
   }
 
-  /** Computes `log pi(a | s) - log p(a)` of a sampled action in each state. */
+  /** Computes `log pi(a | s) - log p(a)` of sampled actions. */
   function logRatio(
     params: Params,
     observations: tf.Tensor,
@@ -363,7 +359,7 @@ function valuePolicy(
     return hasPrior ? tf.sub(logProb, normalPriorLogProb(action)) : logProb;
   }
 
-  /** Samples an action in each state, and evaluates it. */
+  /** Samples an action in each state, with its log-probability. */
   function act(
     params: Params,
     critics: Params,
@@ -379,15 +375,15 @@ function valuePolicy(
   }
 
   /**
-   * Computes its loss, and the parts of it by name, with
-   * its actions before the update and `V(s)` as constants.
+   * Computes the policy loss and its parts by name; actions sampled before the update
+   * and `V(s)` are constants.
    */
   function loss(
     params: Params,
     critics: Params,
-    { acting, own, baseline }: {
+    { acting, drawn, baseline }: {
       acting: Acting;
-      own: ReturnType<typeof act>;
+      drawn: ReturnType<typeof act>;
       baseline: tf.Tensor1D;
     },
   ) {
@@ -397,7 +393,7 @@ function valuePolicy(
       const values = softValues(ofPolicy(now.estimates), logProb, { logPrior });
       return regularized(reparameterizedPolicyLoss(values), output);
     }
-    const values = softValues(ofPolicy(own.estimates), own.logProb, own);
+    const values = softValues(ofPolicy(drawn.estimates), drawn.logProb, drawn);
     const advantages = tf.sub(values, baseline) as tf.Tensor1D;
     const { output, action, logProb } = sample(
       params,
@@ -405,7 +401,7 @@ function valuePolicy(
       acting.noise,
     );
     const score = asReleased
-      ? withoutTanhGradient(logProb, action, own.action)
+      ? withoutTanhGradient(logProb, action, drawn.action)
       : logProb;
     return regularized(likelihoodRatioPolicyLoss(score, advantages), output);
   }
@@ -427,8 +423,8 @@ function valuePolicy(
 }
 
 /**
- * Returns the same log-probabilities without the gradient through the tanh's
- * slope: the original differentiates the density at the sample, not that slope.
+ * Removes the gradient through the tanh's slope from log-probabilities: the original
+ * differentiates the density at the sample, not that slope.
  */
 function withoutTanhGradient(
   logProb: tf.Tensor1D,

@@ -17,11 +17,11 @@ import type { SacNumbers, SacPolicy, SacUpdate } from "./model.ts";
 import { afterSteps, temperatureOf } from "./steps.ts";
 import { entropyBonus, type SacUpdateOptions } from "./update.ts";
 
-/** Policy that returns logits, and Q functions of all discrete actions. */
+/** Policy that outputs logits, and Q-functions of all discrete actions. */
 export interface DiscreteSacModel {
   /** Policy. */
   readonly policy: SacPolicy;
-  /** Form of both Q functions. */
+  /** Form of both Q-functions. */
   readonly qf: DiscreteQFunction;
 }
 
@@ -29,9 +29,9 @@ export interface DiscreteSacModel {
 export interface DiscreteSacUpdateOptions
   extends Pick<SacUpdateOptions, "optimizer" | "gamma"> {
   /**
-   * Target entropy for a learned temperature, as a fraction of the maximum,
-   * `log(n)`; with masks of the mean maximum of a batch, where a row that allows `k`
-   * actions has `log(k)`.
+   * Target entropy of a learned temperature, as a fraction of the maximum, `log(n)`;
+   * with masks of the batch's mean maximum, where a row that allows `k` actions has
+   * `log(k)`.
    *
    * @default 0.98
    */
@@ -45,20 +45,19 @@ export interface DiscreteSacUpdateOptions
 }
 
 /**
- * Builds the update of soft actor-critic for discrete actions. The Q functions
- * give the values of all actions at once, so that expectations over the policy
- * are exact and there is no noise. Otherwise it equals `sacUpdate`, in the same
- * order and over the same state.
+ * Makes the update of SAC for discrete actions. The Q-functions compute the values of
+ * all actions at once, so expectations over the policy are exact and need no noise.
+ * Otherwise it is `sacUpdate`, in the same order and with the same state.
  *
- * - `y = r + b + gamma (1 - d) sum_a' pi(a' | s') (min_i Q'_i(s', a') - alpha
- *   log pi(a' | s'))`, where `b` is 0 but for n-step replay (`entropyBonus`)
+ * - `y = r + b + gamma (1 - d) sum_a' pi(a' | s') (min_i Q'_i(s', a') - alpha log pi(a'
+ *   | s'))`, where `b` is 0 except for n-step replay (`entropyBonus`)
  * - `J_pi = mean(sum_a pi(a | s) (alpha log pi(a | s) - min_i Q_i(s, a)))`
  * - `J(alpha) = log(alpha) mean(H(pi(. | s)) - targetEntropy)`
  *
  * Source: Christodoulou 2019 (https://arxiv.org/abs/1910.07207), algorithm 1.
  *
- * @param model The policy and the form of the Q functions.
- * @param options Optimizer, discount and entropy.
+ * @param model Policy and form of the Q-functions.
+ * @param options Optimizer, discount and target entropy.
  * @returns The update.
  *
  * @example
@@ -94,7 +93,7 @@ export interface DiscreteSacUpdateOptions
 export function discreteSacUpdate(
   { policy, qf }: DiscreteSacModel,
   options: DiscreteSacUpdateOptions = {},
-): DiscreteSacUpdate {
+): SacUpdate<SacNumbers> {
   const { optimizer = adam(), gamma = 0.99 } = options;
   const { targetEntropyFactor = 0.98, start } = options;
   const actionCount = policy.distribution.parameterSize;
@@ -170,6 +169,3 @@ export function discreteSacUpdate(
       });
     });
 }
-
-/** Pure function from one state to the next, of discrete actions: it needs no noise. */
-export type DiscreteSacUpdate = SacUpdate<SacNumbers>;

@@ -9,7 +9,7 @@ export interface SoftValueOptions {
    */
   readonly alpha?: number | tf.Scalar;
   /**
-   * Logarithm of the density that the prior gives each action `[batch]`.
+   * Log-probabilities of the actions under the prior `[batch]`.
    *
    * @default 0: the uniform prior
    */
@@ -17,15 +17,14 @@ export interface SoftValueOptions {
 }
 
 /**
- * Computes soft values of sampled actions,
- * `Q(s, a) - alpha (log pi(a | s) - log p(a))`: in the mean over the policy's
- * actions this is the soft value `V(s)`.
+ * Computes soft values of sampled actions, `Q(s, a) - alpha (log pi(a | s) - log
+ * p(a))`, whose mean over the policy's actions is the soft value `V(s)`.
  *
- * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 3;
- * `sac.py` of haarnoja/sac for the prior `p`.
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 3; `sac.py`
+ * of haarnoja/sac for the prior `p`.
  *
- * @param q Estimates `Q(s, a)` `[batch]`, of two critics the smaller one.
- * @param logProb Logarithm of the policy's density `log pi(a | s)` `[batch]`.
+ * @param q Q-values `Q(s, a)` `[batch]`; the minimum of two critics.
+ * @param logProb Log-probabilities `log pi(a | s)` `[batch]`.
  * @param options Temperature and prior.
  * @returns Soft values `[batch]`.
  *
@@ -54,14 +53,13 @@ export function softValues(
 }
 
 /**
- * Computes the policy loss by reparameterization, `-mean(Q(s, a) - alpha (log pi(a | s) -
- * log p(a)))`, where the gradient flows through the sampled action.
+ * Computes the reparameterized policy loss, `-mean(Q(s, a) - alpha (log pi(a | s) - log
+ * p(a)))`, whose gradient flows through the sampled action.
  *
  * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 12.
  *
- * @param values Soft values of the policy's actions `[batch]`, of
- * `softValues`; for a policy over finitely many actions, of
- * `discreteSoftValues`.
+ * @param values Soft values of the policy's actions `[batch]`, from `softValues` or,
+ * for discrete actions, `discreteSoftValues`.
  * @returns A scalar.
  *
  * @example
@@ -79,24 +77,17 @@ export function reparameterizedPolicyLoss(values: tf.Tensor1D): tf.Scalar {
   return tf.tidy(() => tf.neg(tf.mean(values)));
 }
 
-/** Options of {@link temperatureLoss}. */
-export interface TemperatureLossOptions {
-  /** Target of the policy's mean entropy, in nats. */
-  readonly targetEntropy: number | tf.Scalar;
-}
-
 /**
- * Computes the loss of the temperature, `-log(alpha) mean(log pi(a | s) + targetEntropy)`:
- * descending it raises the temperature while the policy's entropy is too low. No
- * gradient flows into the policy.
+ * Computes the loss of the temperature, `-log(alpha) mean(log pi(a | s) +
+ * targetEntropy)`: minimizing it raises the temperature while the policy's entropy is
+ * below the target. No gradient flows into the policy.
  *
- * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1812.05905), equation 18,
- * with `log(alpha)` instead of `alpha`, as haarnoja's own programs and
- * Stable-Baselines3 have it.
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1812.05905), equation 18, with
+ * `log(alpha)` instead of `alpha`, as in haarnoja's own programs and Stable-Baselines3.
  *
  * @param logAlpha Logarithm of the temperature, a scalar.
- * @param logProb Logarithm of the density of sampled actions `[batch]`, or
- * exact negative entropies of the policy.
+ * @param logProb Log-probabilities of sampled actions `[batch]`, or negative entropies
+ * of the policy.
  * @param options Target entropy.
  * @returns A scalar.
  *
@@ -116,7 +107,10 @@ export interface TemperatureLossOptions {
 export function temperatureLoss(
   logAlpha: tf.Scalar,
   logProb: tf.Tensor1D,
-  options: TemperatureLossOptions,
+  options: {
+    /** Target of the policy's mean entropy, in nats. */
+    readonly targetEntropy: number | tf.Scalar;
+  },
 ): tf.Scalar {
   return tf.tidy(() => {
     const lacking = tf.add(tf.mean(logProb), options.targetEntropy);
@@ -125,14 +119,13 @@ export function temperatureLoss(
 }
 
 /**
- * Computes exact soft values under a policy over finitely many actions,
- * `V(s) = sum_a pi(a | s) (Q(s, a) - alpha log pi(a | s))`.
+ * Computes the soft values of a policy over discrete actions, `V(s) = sum_a pi(a | s)
+ * (Q(s, a) - alpha log pi(a | s))`.
  *
  * Source: Christodoulou 2019 (https://arxiv.org/abs/1910.07207), equation 10.
  *
- * @param q Estimates `Q(s, a)` of all actions `[batch, n]`, of two critics the
- * smaller ones.
- * @param logProbs Logarithms of the probabilities of all actions `[batch, n]`.
+ * @param q Q-values `Q(s, a)` of all actions `[batch, n]`; the minimum of two critics.
+ * @param logProbs Log-probabilities of all actions `[batch, n]`.
  * @param options Temperature.
  * @returns Soft values `[batch]`.
  *
@@ -162,10 +155,10 @@ export function discreteSoftValues(
 }
 
 /**
- * Computes exact entropies of a policy over finitely many actions,
- * `-sum_a pi(a | s) log pi(a | s)`.
+ * Computes the entropies of a policy over discrete actions, `-sum_a pi(a | s) log pi(a
+ * | s)`.
  *
- * @param logProbs Logarithms of the probabilities of all actions `[batch, n]`.
+ * @param logProbs Log-probabilities of all actions `[batch, n]`.
  * @returns Nats `[batch]`.
  *
  * @example

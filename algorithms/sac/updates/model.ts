@@ -4,14 +4,14 @@ import type { StochasticPolicy } from "@bellman/policies";
 import type * as tf from "@tensorflow/tfjs";
 
 /**
- * Policy as updates need it: its first parameters, its output for observations,
- * and the family of its action distributions.
+ * Members of a policy that updates need: initial parameters, outputs, and the family of
+ * its action distributions.
  */
 export type SacPolicy<
   D extends StochasticPolicy["distribution"] = StochasticPolicy["distribution"],
 > = Pick<StochasticPolicy<D>, "distribution" | "init" | "apply">;
 
-/** Hyperparameters that may change from update to update, as tensors. */
+/** Scheduled hyperparameters, as tensors. */
 export interface SacNumbers {
   /** Learning rate of the policy. */
   readonly learningRate: tf.Scalar;
@@ -28,55 +28,52 @@ export interface SacNumbers {
    */
   readonly temperatureLearningRate?: tf.Scalar;
   /**
-   * Step of the target networks: 1 copies, 0 keeps them, as between the updates
-   * of a target update interval.
+   * Soft update rate of the target networks: 1 copies the parameters, 0 keeps the
+   * target, as between two target updates.
    */
   readonly tau: tf.Scalar;
-  /** Temperature, where it is not learned. */
+  /** Temperature, if it is not learned. */
   readonly alpha?: tf.Scalar;
   /**
-   * Factor of the rewards (`scale_reward`).
+   * Reward scale (`scale_reward`).
    *
    * @default 1
    */
   readonly rewardScale?: tf.Scalar;
 }
 
-/** Hyperparameters of an update, and noise of the actions that it samples. */
+/** Hyperparameters of an update, and noise of its sampled actions. */
 export interface SacInputs extends SacNumbers {
-  /** Noise of the policy's current actions `[batch, policy.noise.size]`. */
+  /** Noise of the actions in the observations `[batch, policy.noise.size]`. */
   readonly noise: tf.Tensor2D;
-  /** Noise of its actions after the transition `[batch, policy.noise.size]`. */
+  /** Noise of the actions in the next observations `[batch, policy.noise.size]`. */
   readonly nextNoise: tf.Tensor2D;
   /**
-   * Noise of its actions at the observations in between
+   * Noise of the actions in the observations between the rewards of n-step returns
    * `[batch * (n - 1), policy.noise.size]`.
    */
   readonly betweenNoise?: tf.Tensor2D;
 }
 
-/** Everything that an update changes: parameters, and slots of their optimizers. */
+/** Training state of SAC. */
 export type SacState = {
   /** Parameters of the policy. */
   policy: Params;
-  /** Parameters of both Q functions, under `qf1/` and `qf2/`. */
+  /** Parameters of both Q-functions, under `qf1/` and `qf2/`. */
   critics: Params;
-  /** Target networks of both Q functions, by the same paths. */
+  /** Target networks of both Q-functions, with the same paths. */
   targets: Params;
-  /** `logAlpha`, the logarithm of the temperature; empty if that is fixed. */
+  /** `logAlpha`, the log temperature; empty if that is fixed. */
   temperature: Params;
-  /** Slots of the policy's optimizer. */
+  /** Optimizer state of the policy. */
   policySlots: OptimizerState;
-  /** Slots of the critics' optimizer. */
+  /** Optimizer state of the critics. */
   criticSlots: OptimizerState;
-  /** Slots of the temperature's optimizer; empty if that is fixed. */
+  /** Optimizer state of the temperature; empty if that is fixed. */
   temperatureSlots: OptimizerState;
 };
 
-/**
- * Means, standard deviations and errors of the Q functions over a batch; all
- * scalars.
- */
+/** Means, standard deviations and errors of the Q-functions over a batch; all scalars. */
 export type SacDiagnostics = Record<
   | `q${1 | 2}_${"mean" | "std"}`
   | "q_difference"
@@ -85,9 +82,8 @@ export type SacDiagnostics = Record<
 >;
 
 /**
- * Statistics of an update by name, all scalars, of the parameters before it:
- * {@link SacDiagnostics}, the losses and the temperature; `temperature_loss` only
- * where the temperature is learned.
+ * Statistics of an update, all scalars, computed before it: {@link SacDiagnostics}, the
+ * losses and the temperature; `temperature_loss` only if the temperature is learned.
  */
 export type SacStatistics =
   & SacDiagnostics
@@ -100,11 +96,11 @@ export interface SacUpdateResult<S = SacState, T = SacStatistics> {
   state: S;
   /** Losses and diagnostics. */
   stats: T;
-  /** Mean over the Q functions of `|y - Q|` `[batch]`: new priorities. */
+  /** Mean absolute TD errors over the Q-functions `[batch]`: new priorities. */
   results: { readonly tdErrors: tf.Tensor1D };
 }
 
-/** Pure function from one state to the next. */
+/** Update as a pure function from one training state to the next. */
 export type SacUpdate<I = SacInputs, S = SacState, T = SacStatistics> = (
   state: S,
   batch: ReplayBatch,

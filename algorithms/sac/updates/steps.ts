@@ -14,7 +14,7 @@ import type {
   SacUpdateResult,
 } from "./model.ts";
 
-/** Returns the temperature before the update: learned, or given. */
+/** Returns the temperature before the update: learned, or fixed. */
 export function temperatureOf(
   { temperature }: SacState,
   { alpha }: SacNumbers,
@@ -27,7 +27,7 @@ export function temperatureOf(
   );
 }
 
-/** Steps of an update's networks, and the temperature that they were taken at. */
+/** Gradient steps of policy and critics, and the temperature used for them. */
 export interface NetworkSteps {
   readonly critics: CriticStep;
   readonly actor: Descent<{ logProb: tf.Tensor1D }>;
@@ -35,8 +35,8 @@ export interface NetworkSteps {
 }
 
 /**
- * Ends an update: the temperature takes its step where it is learned, and the target
- * networks move.
+ * Finishes an update: steps the temperature, if it is learned, and updates the target
+ * networks.
  */
 export function afterSteps(
   state: SacState,
@@ -66,14 +66,14 @@ export function afterSteps(
   };
 }
 
-/** Inputs of a step of the temperature. */
+/** Inputs of a temperature step. */
 interface TemperatureStepOptions {
   readonly targetEntropy: number | tf.Scalar;
   readonly optimizer: Optimizer;
   readonly inputs: SacNumbers;
 }
 
-/** Takes one step of the temperature, where it is learned. */
+/** Takes one gradient step of the temperature, if it is learned. */
 function temperatureStep(
   { temperature, temperatureSlots }: SacState,
   logProb: tf.Tensor1D,

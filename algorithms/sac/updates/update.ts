@@ -25,31 +25,30 @@ import {
 import type { SacPolicy, SacState, SacUpdate } from "./model.ts";
 import { afterSteps, temperatureOf } from "./steps.ts";
 
-/** Policy and Q functions of continuous actions, which lie in [-1, 1]. */
+/** Policy and Q-functions of continuous actions in [-1, 1]. */
 export interface SacModel {
   /** Policy. */
   readonly policy: SacPolicy<ReparameterizedDistribution>;
-  /** Form of both Q functions. */
+  /** Form of both Q-functions. */
   readonly qf: QFunction;
 }
 
 /** Options of {@link sacUpdate}. */
 export interface SacUpdateOptions {
   /**
-   * Optimizer of the policy, the critics and the temperature, with slots for
-   * each.
+   * Optimizer of policy, critics and temperature; each has its own state.
    *
    * @default adam()
    */
   readonly optimizer?: Optimizer;
   /**
-   * Discount, where the batch has none.
+   * Discount factor, if the batch has none.
    *
    * @default 0.99
    */
   readonly gamma?: number;
   /**
-   * Target entropy for a learned temperature, in nats.
+   * Target entropy of a learned temperature, in nats.
    *
    * @default -(action dimensions)
    */
@@ -57,25 +56,25 @@ export interface SacUpdateOptions {
 }
 
 /**
- * Builds the update of soft actor-critic as it is used today: two Q functions
- * with target networks, no V function, a learned or fixed temperature. It is one
- * pure function of tensors, which can be traced.
+ * Makes the update of SAC in today's form: two Q-functions with target networks, no
+ * value function, a learned or fixed temperature, as one pure function of tensors,
+ * which can be traced and compiled.
  *
- * The order is that of Stable-Baselines3: the temperature before the update is
- * used throughout; both critics take one step; the policy takes its step
- * against the new critics; finally the target networks move.
+ * The order is that of Stable-Baselines3: all losses use the temperature before the
+ * update; both critics take one step; the policy takes its step against the new
+ * critics; finally the target networks are updated.
  *
- * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2) / 2` with
- *   `y = r + b + gamma (1 - d) (min_i Q'_i(s', a') - alpha log pi(a' | s'))`,
- *   where `b` is 0 but for n-step replay (`entropyBonus`)
+ * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2) / 2` with `y = r + b + gamma (1 - d) (min_i
+ *   Q'_i(s', a') - alpha log pi(a' | s'))`, where `b` is 0 except for n-step replay
+ *   (`entropyBonus`)
  * - `J_pi = mean(alpha log pi(a | s) - min_i Q_i(s, a))`
  * - `J(alpha) = -log(alpha) mean(log pi(a | s) + targetEntropy)`
  *
  * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1812.05905), algorithm 1;
  * `SAC.train` of Stable-Baselines3.
  *
- * @param model The policy and the form of the Q functions.
- * @param options Optimizer, discount and entropy.
+ * @param model Policy and form of the Q-functions.
+ * @param options Optimizer, discount and target entropy.
  * @returns The update.
  * @throws {TypeError} If the policy is a mixture.
  *
@@ -159,12 +158,12 @@ export function sacUpdate(
 
       const actor = descend(
         (params) => {
-          const own = sample(params, observations, inputs.noise);
-          const q = estimate(critics.params, observations, own.action);
-          const values = softValues(smallestEstimates(q), own.logProb, {
+          const sampled = sample(params, observations, inputs.noise);
+          const q = estimate(critics.params, observations, sampled.action);
+          const values = softValues(smallestEstimates(q), sampled.logProb, {
             alpha,
           });
-          const aux = { logProb: own.logProb };
+          const aux = { logProb: sampled.logProb };
           return { loss: reparameterizedPolicyLoss(values), aux };
         },
         { params: state.policy, slots: state.policySlots },
@@ -180,18 +179,18 @@ export function sacUpdate(
 }
 
 /**
- * Computes the entropy bonus of the states between the rewards of a soft n-step
- * return, `b = alpha sum_{k=1}^{n-1} gamma^k (log p(a_k) - log pi(a_k | s_k))`.
- * With it `r_0 + ... + gamma^{n-1} r_{n-1} + b + gamma^n V(s_n)` is the soft
- * value of the first action wherever the policy acted itself: every state after
- * that action counts with its reward and its entropy.
+ * Computes the entropy bonus of soft n-step returns, `b = alpha sum_{k=1}^{n-1} gamma^k
+ * (log p(a_k) - log pi(a_k | s_k))`.
+ *
+ * With it `r_0 + ... + gamma^{n-1} r_{n-1} + b + gamma^n V(s_n)` is the soft value of
+ * the first action if the current policy acted: every state after that action counts
+ * with its reward and its entropy.
  *
  * Source: the soft Bellman equation of Haarnoja et al. 2018
  * (https://arxiv.org/abs/1801.01290), equation 2, applied n times.
  *
- * @param logProbs Logarithms of the policy's density, less that of a prior
- * other than uniform, at a sampled action in each state
- * `[batch * (n - 1)]`; for a policy over finitely many actions the negative
+ * @param logProbs Log-probabilities, less those of a prior other than uniform, of a
+ * sampled action in each state `[batch * (n - 1)]`; for discrete actions negative
  * entropies.
  * @param discounts `gamma^k` of each state, 0 past the end of a return
  * `[batch, n - 1]`.
@@ -223,30 +222,14 @@ export function entropyBonus(
   });
 }
 
-/** Options of {@link initSacState}. */
-export interface SacStateOptions {
-  /**
-   * Optimizer of the update.
-   *
-   * @default adam()
-   */
-  readonly optimizer?: Optimizer;
-  /**
-   * Initial temperature; null where it is not learned but given with each update.
-   *
-   * @default 1
-   */
-  readonly initialAlpha?: number | null;
-}
-
 /**
- * Initializes the state of {@link sacUpdate} and {@link discreteSacUpdate}. The
- * target networks are copies of the critics.
+ * Makes the initial training state of {@link sacUpdate} and {@link discreteSacUpdate}.
+ * The target networks are copies of the critics.
  *
- * @param model The policy and the form of the Q functions.
- * @param random Stream of the first parameters.
+ * @param model Policy and form of the Q-functions.
+ * @param random Random stream.
  * @param options Optimizer and temperature.
- * @returns New tensors.
+ * @returns Training state, in new tensors.
  * @throws {RangeError} If the temperature is not above 0.
  *
  * @example
@@ -273,7 +256,20 @@ export function initSacState(
     readonly qf: { init(random: RandomSource): Params };
   },
   random: RandomSource,
-  options: SacStateOptions = {},
+  options: {
+    /**
+     * Optimizer of the update.
+     *
+     * @default adam()
+     */
+    readonly optimizer?: Optimizer;
+    /**
+     * Initial temperature; null if it is not learned but an input of each update.
+     *
+     * @default 1
+     */
+    readonly initialAlpha?: number | null;
+  } = {},
 ): SacState {
   const { optimizer = adam(), initialAlpha = 1 } = options;
   if (initialAlpha !== null && !(initialAlpha > 0 && initialAlpha < Infinity)) {

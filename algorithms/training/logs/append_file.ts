@@ -7,17 +7,17 @@ import {
 import type { Hash } from "node:crypto";
 import type { StateTree } from "@bellman/types";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 const paths = () => builtin("node:path");
 const newHash = () => builtin("node:crypto").createHash("sha256");
 
-/** Bytes that are read at once. */
+/** Bytes read at once. */
 const PIECE_BYTES = 1 << 18;
-/** Lines that are written at once. */
+/** Lines written at once. */
 const LINES_AT_ONCE = 4096;
 
-/** Yields the bytes of an open file from its start, in pieces that the next one overwrites. */
+/** Yields the bytes of an open file in pieces; the next piece overwrites the last. */
 function* piecesOf(file: number): Generator<Uint8Array> {
   const piece = new Uint8Array(PIECE_BYTES);
   for (let at = 0;;) {
@@ -29,8 +29,8 @@ function* piecesOf(file: number): Generator<Uint8Array> {
 }
 
 /**
- * Yields the lines of an open file, without their ends. A line without its end,
- * which is being written, is left out.
+ * Yields the lines of an open file, without line breaks. An incomplete last line, which
+ * is being written, is left out.
  */
 export function* linesOf(file: number): Generator<string, undefined> {
   const decoder = new TextDecoder();
@@ -43,22 +43,22 @@ export function* linesOf(file: number): Generator<string, undefined> {
   }
 }
 
-/** Counts the lines of an open file, of which no text is made. */
+/** Counts the lines of an open file without decoding them. */
 export function countLines(file: number): number {
   let count = 0;
   for (const piece of piecesOf(file)) count += newlinesOf(piece).length;
   return count;
 }
 
-/** Finds the ends of lines. */
+/** Finds the line breaks. */
 function newlinesOf(piece: Uint8Array): number[] {
-  const found = [];
+  const ends = [];
   const newline = 10;
   for (let at = piece.indexOf(newline); at >= 0;) {
-    found.push(at);
+    ends.push(at);
     at = piece.indexOf(newline, at + 1);
   }
-  return found;
+  return ends;
 }
 
 /** Yields lines as bytes, many at once. */
@@ -77,20 +77,19 @@ function* bytesOf(lines: Iterable<string>): Generator<Uint8Array> {
 
 /** Options of {@link AppendFile.truncate}. */
 export interface LineTruncation {
-  /** State from {@link AppendFile.save} at the checkpoint. */
+  /** Result of {@link AppendFile.save} at the checkpoint. */
   saved?: StateTree;
-  /** Header where none was saved. */
+  /** Header if none was saved. */
   header: string;
-  /** Step of a line; NaN where the line is damaged. */
+  /** Step of a line; NaN if the line is damaged. */
   stepOf: (line: string) => number;
-  /** Returns a line as it was under the header that was saved. */
+  /** Returns a line in the columns of the saved header. */
   narrow: (line: string) => string;
 }
 
 /**
- * Text file of lines that grows at its end, of which no more than a piece is in
- * memory. A process that died while writing may have left a part of a line: it is
- * cut off on opening.
+ * Text file of lines that is appended to; only a piece of it is in memory at a time. On
+ * opening, an incomplete last line of a process that died is cut off.
  */
 export class AppendFile {
   #path: string;
@@ -113,19 +112,19 @@ export class AppendFile {
     this.#lines++;
   }
 
-  /** Yields the lines, even where somebody has removed the file meanwhile. */
+  /** Yields the lines, even if the file was removed meanwhile. */
   lines(): Generator<string, undefined> {
     return linesOf(this.#opened());
   }
 
-  /** Replaces the whole content: at any moment the file has the old or the new one. */
+  /** Replaces the whole content atomically. */
   replace(lines: Iterable<string>): void {
     replaceFileSync(this.#path, this.#bytesThenClosed(lines));
     this.#file = openPlainSync(this.#path, "append");
     this.#cut();
   }
 
-  /** Windows replaces no file that is open; the lines may be read from it. */
+  /** Windows cannot replace an open file, from which the lines may come. */
   *#bytesThenClosed(lines: Iterable<string>): Generator<Uint8Array> {
     yield* bytesOf(lines);
     fs().closeSync(this.#opened());
@@ -142,9 +141,9 @@ export class AppendFile {
   }
 
   /**
-   * Drops the lines after a step. With what was saved there, the file becomes
-   * what it was; where that is not possible, the lines that can be read are
-   * kept, and a warning is returned.
+   * Removes the lines after a step. With the result of `save` at that step the old
+   * content is restored exactly; if that is impossible, the readable lines are kept and
+   * a warning is returned.
    */
   truncate(step: number, options: LineTruncation): string | undefined {
     const { saved, stepOf, narrow } = options;
@@ -160,7 +159,7 @@ export class AppendFile {
         return undefined;
       }
     }
-    const found = this.#lines;
+    const lineCount = this.#lines;
     this.replace(keptOf(this.lines(), {
       header,
       narrow,
@@ -168,7 +167,7 @@ export class AppendFile {
     }));
     if (count === undefined) return undefined;
     const kept = this.#lines - 1;
-    return kept === 0 && found <= 1
+    return kept === 0 && lineCount <= 1
       ? `${this.#path} is gone or empty: it begins anew after step ${step}`
       : `${this.#path} is damaged: up to step ${step}, ${kept} of its ${
         count - 1
@@ -186,7 +185,7 @@ export class AppendFile {
     this.#file = undefined;
   }
 
-  /** Cuts off a line without an end. */
+  /** Cuts off an incomplete last line. */
   #cut(): void {
     const file = this.#opened();
     this.#hash = newHash();
@@ -216,7 +215,7 @@ function hashOf(pieces: Iterable<Uint8Array>): string {
   return hash.digest("hex");
 }
 
-/** Yields a header and what follows it among the first lines, as it was under it. */
+/** Yields a header and the first lines in its columns. */
 function* firstOf(
   lines: Iterable<string>,
   { count, header, narrow }: {
@@ -232,7 +231,7 @@ function* firstOf(
   }
 }
 
-/** Yields a header and the lines that are kept. */
+/** Yields a header and the lines to keep. */
 function* keptOf(
   lines: Iterable<string>,
   { header, narrow, isKept }: {

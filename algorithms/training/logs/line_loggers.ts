@@ -5,16 +5,16 @@ import { csvFormatRow, csvParseRows } from "d3-dsv";
 import { AppendFile } from "./append_file.ts";
 import type { LoggedEpisode, Logger, LogRow } from "./logger.ts";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const paths = () => builtin("node:path");
 
-/** Column of a row's step. */
+/** Column of the step. */
 export const STEP_COLUMN = "time/steps";
 
 /**
- * Writes rows to a CSV file. The first row fixes the columns; when a later row
- * has new ones, the file is rewritten (atomically) with them at the end, and
- * rows that lack a column leave it empty. A file that exists is continued.
+ * Logger that writes rows to a CSV file. The first row determines the columns; if a
+ * later row has new ones, the file is rewritten (atomically) with them at the end, and
+ * missing cells are empty. An existing file is continued.
  *
  * @example
  * ```ts
@@ -33,18 +33,18 @@ export const STEP_COLUMN = "time/steps";
  * ```
  */
 export class CsvLogger implements Logger {
-  /** Name of the file, for checkpoints. */
+  /** Name in checkpoints. */
   readonly name: string;
   #file: AppendFile;
   /** Names of the columns. */
   protected columns: string[];
-  /** Name of the column of steps. */
+  /** Name of the step column. */
   protected readonly stepColumn: string = STEP_COLUMN;
 
   /**
-   * Opens a file, to begin or to continue it.
+   * Opens a new or existing file.
    *
-   * @param path The file; its folder is made where it is missing.
+   * @param path Path of the file; its folder is made if it is missing.
    */
   constructor(path: string) {
     this.name = paths().basename(path);
@@ -60,7 +60,7 @@ export class CsvLogger implements Logger {
   write(row: LogRow): void {
     const values = { ...row.statistics };
     if (!(STEP_COLUMN in values)) {
-      // Alone in front, where the statistics do not place it themselves.
+      // Comes first, unless the statistics contain it themselves.
       this.#addColumns([STEP_COLUMN]);
     }
     values[STEP_COLUMN] = row.step;
@@ -78,22 +78,22 @@ export class CsvLogger implements Logger {
     this.#file.append(csvFormatRow(cells as string[]));
   }
 
-  /** Brings the rows to the disk. */
+  /** Flushes the rows to disk. */
   flush(): void {
     this.#file.flush();
   }
 
-  /** Columns, number of rows and hash of the file, for checkpoints. */
+  /** Saves columns, number of rows and hash of the file, for checkpoints. */
   save(): StateTree {
     return this.#file.save(this.#header());
   }
 
   /**
-   * Drops the rows after a step.
+   * Removes the rows after a step.
    *
    * @param step The last step to keep.
-   * @param saved State from `save` at that step: the file becomes what it was.
-   * @returns A warning, if the file was damaged.
+   * @param saved Result of `save` at that step, which restores the file exactly.
+   * @returns A warning if the file was damaged.
    */
   truncate(step: number, saved?: StateTree): string | undefined {
     const { header = this.#header() } = (saved ?? {}) as { header?: string };
@@ -106,7 +106,7 @@ export class CsvLogger implements Logger {
         const cells = cellsOf(line), at = columns.indexOf(this.stepColumn);
         return cells.length < columns.length ? NaN : stepOfRow(cells, at);
       },
-      // Columns that came later are empty up to here.
+      // Columns that were added later are empty up to here.
       narrow: (line) =>
         now === columns.length
           ? line
@@ -123,7 +123,7 @@ export class CsvLogger implements Logger {
     return csvFormatRow(this.columns);
   }
 
-  /** Adds columns at the end, which are empty in the rows that there are. */
+  /** Adds columns at the end, empty in existing rows. */
   #addColumns(names: string[]): void {
     const added = names.filter((name) => !this.columns.includes(name));
     if (added.length === 0) return;
@@ -136,7 +136,7 @@ export class CsvLogger implements Logger {
   }
 }
 
-/** Yields a header and rows, with their new cells. */
+/** Yields a header, and rows with their new cells. */
 function* headed(
   header: string,
   rows: Iterable<string>,
@@ -163,14 +163,14 @@ export const EPISODE_COLUMNS = [
 /** Numbers of an entry of `info`, each with a separate column. */
 const INFO_PARTS = ["sum", "mean", "last"] as const;
 
-/** Lists the entries of `info` among the columns of a file of episodes. */
+/** Lists the entries of `info` among the columns of an episodes file. */
 export function infoNames(columns: readonly string[]): string[] {
   return columns.slice(EPISODE_COLUMNS.length)
     .filter((_, i) => i % INFO_PARTS.length === 0)
     .map((column) => column.replace(/_sum$/, ""));
 }
 
-/** Lists the numbers of an episode's `info`, by the names of their columns. */
+/** Lists the numbers of an episode's `info` by column name. */
 export function infoNumbers(
   { infoStatistics = {} }: Pick<LoggedEpisode, "infoStatistics">,
 ): [column: string, value: number][] {
@@ -182,17 +182,17 @@ export function infoNumbers(
   );
 }
 
-/** Reads the numbers of entries of `info` from their cells, if they are known. */
+/** Parses the numbers of `info` entries from their cells, if present. */
 export function infoOfCells(
   names: readonly string[],
   cells: readonly string[],
 ): Pick<LoggedEpisode, "infoStatistics"> {
   const values = cells.slice(EPISODE_COLUMNS.length);
   const known = names.flatMap((name, i): [string, InfoStatistic][] => {
-    const own = values.slice(INFO_PARTS.length * i);
-    const [sum, mean, last] = own.map(Number);
-    // Empty where no step of the episode told it.
-    return own[0] ? [[name, { sum, mean, last }]] : [];
+    const numbers = values.slice(INFO_PARTS.length * i);
+    const [sum, mean, last] = numbers.map(Number);
+    // Empty if no step of the episode reported it.
+    return numbers[0] ? [[name, { sum, mean, last }]] : [];
   });
   return known.length === 0
     ? {}
@@ -202,7 +202,7 @@ export function infoOfCells(
 /** Options of {@link EpisodesCsv}. */
 export interface EpisodesCsvOptions {
   /**
-   * Entries of `info` whose sum, mean and last have columns, in a file that begins.
+   * Entries of `info` whose sum, mean and last value have columns, in a new file.
    *
    * @default []
    */
@@ -210,11 +210,11 @@ export interface EpisodesCsvOptions {
 }
 
 /**
- * Writes ended episodes to a CSV file with the columns `step`, `env`, `return`,
- * `length`, `terminated` (1 or 0) and `life_returns` (the returns of a game's
- * lives with spaces in between; empty without lives), and three for each entry of
- * `info` that is recorded, such as `price_sum`, `price_mean` and `price_last`. It
- * holds nothing of the clock, so the file of a resumed run equals that of an uninterrupted one.
+ * Logger that writes finished episodes to a CSV file with the columns `step`, `env`,
+ * `return`, `length`, `terminated` (1 or 0) and `life_returns` (returns of a game's
+ * lives, separated by spaces; else empty), and three for each recorded entry of `info`,
+ * such as `price_sum`, `price_mean` and `price_last`. It contains no times, so the file
+ * of a resumed run equals that of an uninterrupted one.
  *
  * @example
  * ```ts
@@ -232,25 +232,25 @@ export interface EpisodesCsvOptions {
  * ```
  */
 export class EpisodesCsv extends CsvLogger {
-  /** Name of the column of steps. */
+  /** Name of the step column. */
   protected override readonly stepColumn: string = "step";
 
   /**
-   * Opens a file, to begin or to continue it.
+   * Opens a new or existing file.
    *
-   * @param path The file; its folder is made where it is missing.
-   * @param options Entries of `info` that have columns.
+   * @param path Path of the file; its folder is made if it is missing.
+   * @param options Recorded entries of `info`.
    */
   constructor(path: string, { infoStatistics = [] }: EpisodesCsvOptions = {}) {
     super(path);
-    const own = infoStatistics
+    const infoColumns = infoStatistics
       .flatMap((name) => INFO_PARTS.map((part) => `${name}_${part}`));
     const isNew = this.columns.length === 0;
-    this.columns = [...EPISODE_COLUMNS, ...own];
+    this.columns = [...EPISODE_COLUMNS, ...infoColumns];
     if (isNew) this.append(this.columns);
   }
 
-  /** Does nothing: rows of statistics go elsewhere. */
+  /** Does nothing: this file has no rows of statistics. */
   override write(): void {}
 
   /**
@@ -261,22 +261,22 @@ export class EpisodesCsv extends CsvLogger {
   writeEpisode(episode: LoggedEpisode): void {
     const { step, env, length, terminated, lifeReturns = [] } = episode;
     const infos = Object.fromEntries(infoNumbers(episode));
-    const own = this.columns.slice(EPISODE_COLUMNS.length)
+    const infoCells = this.columns.slice(EPISODE_COLUMNS.length)
       .map((column) => infos[column] ?? "");
     const lives = lifeReturns.join(" ");
     this.append(
-      [step, env, episode.return, length, +terminated, lives, ...own]
+      [step, env, episode.return, length, +terminated, lives, ...infoCells]
         .map(String),
     );
   }
 }
 
-/** Reads the step in a row; NaN where a cell is neither empty nor of numbers. */
+/** Parses the step of a row; NaN if any cell is neither empty nor numeric. */
 function stepOfRow(cells: readonly string[], at: number): number {
   const isNumber = (text: string) =>
     text === "NaN" || !Number.isNaN(Number(text));
   const step = cells[at]?.trim() ? Number(cells[at]) : NaN;
-  // Lives have several in a cell.
+  // Lives have several numbers in a cell.
   const isWhole = cells.every((cell) => cell.split(" ").every(isNumber));
   return isWhole && Number.isSafeInteger(step) ? step : NaN;
 }

@@ -1,16 +1,16 @@
 import type { EpisodeStatistics, StateTree, Statistics } from "@bellman/types";
 
-/** One row of a log. */
+/** Row of a log. */
 export interface LogRow {
   /** Environment steps so far, of all environments. */
   readonly step: number;
-  /** The numbers to log, in the order in which to show them. */
+  /** Numbers to log, in display order. */
   readonly statistics: Statistics;
 }
 
-/** Ended episode with the step at which it ended. */
+/** Finished episode with its step. */
 export interface LoggedEpisode extends EpisodeStatistics {
-  /** Environment steps when the episode ended, of all environments. */
+  /** Environment steps so far, of all environments. */
   readonly step: number;
 }
 
@@ -24,7 +24,7 @@ export interface LoggedImage {
   readonly width: number;
   /** Height in pixels. */
   readonly height: number;
-  /** Content of a file that browsers show: PNG, JPEG or GIF. */
+  /** Content of a PNG, JPEG or GIF file. */
   readonly data: Uint8Array;
 }
 
@@ -33,45 +33,45 @@ export type Hyperparameters = Readonly<
   Record<string, string | number | boolean | null>
 >;
 
-/** Ends of a run: all was done, or a number was no longer finite. */
+/** End of a run: successful, or failed by a number that is not finite. */
 export type RunEnd = "success" | "failure";
 
 /**
- * Log of a run; a custom one is an object with `write` and `close`. All methods
- * are synchronous, so that what was logged before a checkpoint is in the file before
- * the checkpoint is.
+ * Logger of a run; a custom one needs `write` and `close`. All methods are synchronous,
+ * so that logs are on disk before a checkpoint is.
  */
 export interface Logger {
-  /** Logs the settings of a run that begins, before its first row. */
+  /** Logs the settings of a run, before its first row. */
   writeHyperparameters?(settings: Hyperparameters): void;
-  /** Logs one row. */
+  /** Logs a row. */
   write(row: LogRow): void;
-  /** Logs one ended episode. */
+  /** Logs a finished episode. */
   writeEpisode?(episode: LoggedEpisode): void;
-  /** Logs one image. The training loop does not: {@link Callback} may. */
+  /** Logs an image. The training loop does not call it, but a {@link Callback} may. */
   writeImage?(image: LoggedImage): void;
   /** Logs the end of a run, unless it was interrupted and may go on. */
   writeEnd?(status: RunEnd): void;
-  /** Brings what was written to the disk. Called before each checkpoint. */
+  /** Flushes to disk. Called before each checkpoint. */
   flush?(): void;
-  /** Names the logger in checkpoints; two of one name are numbered in order. */
+  /** Name in checkpoints; equal names are numbered. */
   readonly name?: string;
-  /** State of what was written so far, for the checkpoint that is made now. */
+  /** Saves the position in the log, for a checkpoint. */
   save?(): StateTree;
   /**
-   * Drops what was logged after `step`. Called when a run is resumed from there, with what `save` returned then.
+   * Removes rows after `step`. Called when a run resumes, with the result of `save`
+   * then.
    *
-   * @returns One line for people, if what was logged before is no longer there as it was.
+   * @returns A warning if earlier rows are damaged.
    */
   truncate?(step: number, saved?: StateTree): string | void;
-  /** Flushes and releases the file. Closing twice is allowed. */
+  /** Flushes and closes the file. May be called twice. */
   close(): void;
 }
 
-/** A line of a table: name and value; that of a group has no value. */
+/** Line of a table: name and value; the value of a group's title is empty. */
 type Cell = readonly [name: string, value: string];
 
-/** Lists statistics under the names of their groups. */
+/** Lists statistics under the titles of their groups. */
 function cellsOf(statistics: Statistics): Cell[] {
   const groups = Map.groupBy(
     Object.entries(statistics),
@@ -100,11 +100,11 @@ function widthsOf(cells: readonly Cell[]): [number, number] {
 const gap = 4;
 
 /**
- * Lays a row's statistics out in lines, side by side where there is room. Those
- * that a progress bar shows are left out.
+ * Formats a row's statistics as lines, side by side if there is room. Those that a
+ * progress bar shows are left out.
  *
- * @param statistics The row.
- * @param room Columns and lines that it may take.
+ * @param statistics Statistics of the row.
+ * @param room Available columns and lines.
  */
 export function tableLines(
   statistics: Statistics,
@@ -133,7 +133,7 @@ export function tableLines(
   return lines;
 }
 
-/** Divides lines into parts of about one height, without the name of a group at an end. */
+/** Divides lines into parts of about equal height, without a group's title at an end. */
 function inParts(cells: readonly Cell[], parts: number): Cell[][] {
   for (let height = Math.ceil(cells.length / parts);; height++) {
     const divided: Cell[][] = [[]];
@@ -149,10 +149,10 @@ function inParts(cells: readonly Cell[], parts: number): Cell[][] {
   }
 }
 
-/** Formats a number for people: a dash where there is none. */
+/** Formats a number for display; a dash for NaN. */
 export function formatNumber(value: number): string {
   if (Number.isNaN(value)) return "-";
-  // The sign of a zero means nothing to people.
+  // Shows no negative zero.
   if (!Number.isFinite(value)) return String(value).toLowerCase();
   const size = Math.abs(value);
   if (Number.isInteger(value) && size < 1e15) {

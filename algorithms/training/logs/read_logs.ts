@@ -10,27 +10,16 @@ import {
 } from "./line_loggers.ts";
 import type { LoggedEpisode, LogRow } from "./logger.ts";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 
-/** Options of {@link readProgress}. */
-export interface ReadProgressOptions {
-  /**
-   * Rows to return at most. Where the file has more, each of them is the mean of
-   * some that follow each other, of those that have a number.
-   *
-   * @default Infinity
-   */
-  maxRows?: number;
-}
-
 /**
- * Reads the rows that {@link CsvLogger} wrote, line by line.
+ * Reads the rows of a {@link CsvLogger}, line by line.
  *
- * @param path The file.
+ * @param path Path of the file.
  * @param options Number of rows.
- * @returns The rows; empty cells are left out. A file that is empty has none.
- * @throws {SyntaxError} When the file has no column `time/steps`.
+ * @returns The rows, without empty cells; none for an empty file.
+ * @throws {SyntaxError} If the file has no column `time/steps`.
  *
  * @example
  * ```ts
@@ -53,10 +42,17 @@ export interface ReadProgressOptions {
  */
 export function readProgress(
   path: string,
-  { maxRows = Infinity }: ReadProgressOptions = {},
+  { maxRows = Infinity }: {
+    /**
+     * Largest number of rows. Of longer files, consecutive rows are averaged.
+     *
+     * @default Infinity
+     */
+    maxRows?: number;
+  } = {},
 ): LogRow[] {
   const columns = headerOf(path);
-  // A run that is shorter than its first update logs nothing.
+  // A run that ends before its first update logs nothing.
   if (columns === undefined) return [];
   if (!columns.includes(STEP_COLUMN)) {
     throw new SyntaxError(
@@ -69,7 +65,7 @@ export function readProgress(
   const means: LogRow[] = [];
   let window: LogRow[] = [], at = 0;
   for (const row of rows) {
-    // What was written meanwhile is left out.
+    // Rows written meanwhile are ignored.
     if (at === count) break;
     window.push(row);
     at++;
@@ -89,7 +85,7 @@ function rowOf(columns: readonly string[], cells: readonly string[]): LogRow {
   return { step: statistics[STEP_COLUMN], statistics };
 }
 
-/** Averages rows, each statistic over those that have a number. */
+/** Averages rows, each statistic over the rows that have it. */
 function meanOf(rows: readonly LogRow[]): LogRow {
   if (rows.length === 1) return rows[0];
   const names = new Set(rows.flatMap((row) => Object.keys(row.statistics)));
@@ -104,24 +100,13 @@ function meanOf(rows: readonly LogRow[]): LogRow {
   return { step: statistics[STEP_COLUMN], statistics };
 }
 
-/** Options of {@link readEpisodes}. */
-export interface ReadEpisodesOptions {
-  /**
-   * Episodes to return at most. Where the file has more, they are every second
-   * one, every third one and so on.
-   *
-   * @default Infinity
-   */
-  maxEpisodes?: number;
-}
-
 /**
- * Reads the episodes that {@link EpisodesCsv} wrote, line by line.
+ * Reads the episodes of an {@link EpisodesCsv}, line by line.
  *
- * @param path The file.
+ * @param path Path of the file.
  * @param options Number of episodes.
- * @returns The episodes, in the order in which they ended.
- * @throws {SyntaxError} When the file has other columns.
+ * @returns The episodes, in the order of their ends.
+ * @throws {SyntaxError} If the file has other columns.
  *
  * @example
  * ```ts
@@ -140,7 +125,14 @@ export interface ReadEpisodesOptions {
  */
 export function readEpisodes(
   path: string,
-  { maxEpisodes = Infinity }: ReadEpisodesOptions = {},
+  { maxEpisodes = Infinity }: {
+    /**
+     * Largest number of episodes. Of longer files, every second or every nth is returned.
+     *
+     * @default Infinity
+     */
+    maxEpisodes?: number;
+  } = {},
 ): LoggedEpisode[] {
   const every = maxEpisodes === Infinity
     ? 1
@@ -155,12 +147,12 @@ export function readEpisodes(
 }
 
 /**
- * Reads the steps at which episodes ended, one after the other: they need not fit
- * into memory.
+ * Reads the steps at which episodes ended, one by one, since all need not fit into
+ * memory.
  *
- * @param path The file that {@link EpisodesCsv} wrote.
+ * @param path File of an {@link EpisodesCsv}.
  * @returns The steps, in the order in which the episodes ended.
- * @throws {SyntaxError} When the file has other columns.
+ * @throws {SyntaxError} If the file has other columns.
  *
  * @example
  * ```ts
@@ -182,8 +174,8 @@ export function* episodeSteps(path: string): Generator<number> {
 
 function episodesIn(path: string): Iterable<string> {
   const header = headerOf(path), wanted = EPISODE_COLUMNS.join();
-  const own = header?.slice(0, EPISODE_COLUMNS.length).join();
-  if (own === wanted) return rowsIn(path);
+  const actual = header?.slice(0, EPISODE_COLUMNS.length).join();
+  if (actual === wanted) return rowsIn(path);
   throw new SyntaxError(
     `Cannot read episodes from ${path}: its columns are ${
       header?.join() ?? "missing"
@@ -206,7 +198,7 @@ function episodeOf(line: string, names: readonly string[]): LoggedEpisode {
   };
 }
 
-/** Yields the lines of a file that may be being written. */
+/** Yields the lines of a file that another process may be writing. */
 function* linesIn(path: string): Generator<string> {
   const file = openPlainSync(path, "read");
   try {

@@ -2,7 +2,7 @@ import type { StatisticTitles } from "@bellman/types";
 
 /** Statistic of a run, as logs name it. */
 export interface StatisticInfo {
-  /** Name in logs: its group, a slash, the quantity and what was made of it. */
+  /** Name in logs: group, slash, quantity and aggregate. */
   readonly name: string;
   /** Title for plots and reports. */
   readonly title: string;
@@ -77,15 +77,14 @@ const statistics: StatisticInfo[] = [
 ];
 
 /**
- * Statistics with their other names: `time/` and `rollout/` are of training,
- * `eval/` of an evaluation, `train/` of the last update. An algorithm returns
- * those of an update without the group, and those that only one has are added by
- * {@link addStatistics}.
+ * Statistics with their aliases: `time/` and `rollout/` are of training, `eval/` of
+ * evaluations, `train/` of updates. Algorithms return those of updates without the
+ * group; {@link addStatistics} adds those of a single algorithm.
  */
 export const STATISTICS: readonly StatisticInfo[] = statistics;
 
 const byName = new Map<string, StatisticInfo>();
-/** Names by every other name; an update's statistic has that without its group, too. */
+/** Names by alias; an update's statistic also has its name without the group. */
 const byAlias = new Map<string, string>();
 
 for (const it of STATISTICS) remember(it);
@@ -98,10 +97,10 @@ function remember(statistic: StatisticInfo): void {
 }
 
 /**
- * Gives statistics of an algorithm's updates titles and other names, in plots, reports
- * and names of columns.
+ * Adds titles and aliases of an algorithm's update statistics, for plots, reports and
+ * column names.
  *
- * @param titles Titles by the names in an update. A name that is known keeps its own.
+ * @param titles Titles and aliases by name in an update. Known names keep their own.
  *
  * @example
  * ```ts
@@ -124,11 +123,11 @@ export function addStatistics(titles: StatisticTitles): void {
 }
 
 /**
- * Returns the name of a statistic in logs from that of an original
- * implementation, or from that in an algorithm's update.
+ * Returns the log name of a statistic from its name in another implementation or in an
+ * algorithm's update.
  *
- * @param name Any of its names, see {@link STATISTICS}.
- * @returns The name with its group; one that is not known is returned as it is.
+ * @param name Any of its names; see {@link STATISTICS}.
+ * @returns Name with its group; unknown names are returned unchanged.
  *
  * @example
  * ```ts
@@ -149,7 +148,7 @@ export function statisticName(name: string): string {
  * Returns the title of a statistic.
  *
  * @param name Any of its names.
- * @returns That of {@link STATISTICS}, or the words of its name.
+ * @returns Title of {@link STATISTICS}, or the words of an unknown name.
  *
  * @example
  * ```ts
@@ -169,9 +168,9 @@ export function statisticTitle(name: string): string {
 }
 
 /**
- * Returns the name of an update's statistic in logs.
+ * Returns the log name of an update's statistic.
  *
- * @param name Name in the update; one with a group keeps it.
+ * @param name Name in the update; one with a group stays the same.
  */
 export function groupedName(name: string): string {
   return name.includes("/") ? name : `train/${name}`;

@@ -11,14 +11,14 @@ import type {
   RunEnd,
 } from "./logger.ts";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 const paths = () => builtin("node:path");
 
 /** Options of {@link TensorBoardLogger}. */
 export interface TensorBoardLoggerOptions {
   /**
-   * Milliseconds since 1970.
+   * Clock in milliseconds since 1970.
    *
    * @default Date.now
    */
@@ -26,12 +26,10 @@ export interface TensorBoardLoggerOptions {
 }
 
 /**
- * Writes rows to an event file that TensorBoard shows, a scalar per statistic,
- * hyperparameters for its table of runs, and images. Values that are not finite
- * are left out; those beyond float32, which its scalars are, become its largest.
- *
- * A resumed run begins another file, with a mark that makes readers drop the
- * events after the step from which it resumes.
+ * Logger that writes TensorBoard event files: a scalar for each statistic,
+ * hyperparameters for the table of runs, and images. Numbers that are not finite are
+ * left out; those beyond float32 are clipped to it. A resumed run starts another file,
+ * with a mark that makes readers drop the events after the resumed step.
  *
  * @example
  * ```ts
@@ -55,10 +53,10 @@ export class TensorBoardLogger implements Logger {
   #closed = false;
 
   /**
-   * Names the folder of event files.
+   * Creates a logger; files are opened on the first write.
    *
-   * @param dir The folder; it is made where it is missing.
-   * @param options The clock.
+   * @param dir Folder; it is made if it is missing.
+   * @param options Clock.
    */
   constructor(dir: string, options: TensorBoardLoggerOptions = {}) {
     this.#dir = dir;
@@ -78,13 +76,13 @@ export class TensorBoardLogger implements Logger {
   }
 
   /**
-   * Writes the settings of a run, for the table of runs: its columns are the
-   * settings of all runs in it.
+   * Writes the settings of a run, for the table of runs; its columns are the settings
+   * of all runs.
    *
-   * @param settings Numbers, texts, truth values; null is left out.
+   * @param settings Numbers, texts, booleans; null is left out.
    */
   writeHyperparameters(settings: Hyperparameters): void {
-    const own = Object.entries(settings).filter(([, one]) => one !== null)
+    const fields = Object.entries(settings).filter(([, one]) => one !== null)
       .map(([name, one]) =>
         message(
           start.settings,
@@ -93,13 +91,13 @@ export class TensorBoardLogger implements Logger {
         )
       );
     const time = double(start.time, this.#now() / 1000);
-    this.#session("session_start_info", message(data.start, ...own, time));
+    this.#session("session_start_info", message(data.start, ...fields, time));
   }
 
   /**
-   * Writes how a run ended, for the table of runs.
+   * Writes the end of a run, for the table of runs.
    *
-   * @param status Its status there.
+   * @param status Status in the table.
    */
   writeEnd(status: RunEnd): void {
     const fields = [
@@ -116,7 +114,7 @@ export class TensorBoardLogger implements Logger {
   /**
    * Appends an image.
    *
-   * @param image Content of a PNG, JPEG or GIF file, and its name.
+   * @param image PNG, JPEG or GIF file, and its name.
    */
   writeImage(image: LoggedImage): void {
     this.#append(
@@ -125,7 +123,7 @@ export class TensorBoardLogger implements Logger {
     );
   }
 
-  /** Brings the events to the disk. */
+  /** Flushes the events to disk. */
   flush(): void {
     const file = this.#file;
     if (file !== undefined) namingFile(this.#path, () => fs().fsyncSync(file));
@@ -137,7 +135,7 @@ export class TensorBoardLogger implements Logger {
    * @param step The last step to keep.
    */
   truncate(step: number): void {
-    // Readers drop what was at this step and later before.
+    // Readers drop earlier events of this step and later ones.
     this.#append(
       integer(event.step, step + 1),
       message(event.session, integer(session.status, session.start)),
@@ -167,7 +165,7 @@ export class TensorBoardLogger implements Logger {
     namingFile(this.#path, () => fs().writeFileSync(this.#file!, record));
   }
 
-  /** Opens a file whose name sorts after those that are there: readers go by the name. */
+  /** Opens a file whose name sorts after the existing ones: readers sort by name. */
   #open(): void {
     fs().mkdirSync(this.#dir, { recursive: true });
     const times = fs().readdirSync(this.#dir)
@@ -186,7 +184,7 @@ export class TensorBoardLogger implements Logger {
   }
 }
 
-/** Names of event files, and the time in them. */
+/** Names of event files, with their time. */
 const EVENT_FILE = /^events\.out\.tfevents\.(\d+)[\w.-]*$/;
 
 // Field numbers of tensorflow/core/util/event.proto and framework/summary.proto.
@@ -197,7 +195,8 @@ const picture = { height: 1, width: 2, colors: 3, data: 4 };
 const metadata = { plugin: 1 };
 const plugin = { name: 1, content: 2 };
 const session = { status: 1, start: 1 };
-// Those of tensor.proto, and of api.proto and plugin_data.proto of TensorBoard's hparams.
+// Field numbers of tensor.proto, and of TensorBoard's api.proto and plugin_data.proto
+// for hparams.
 const tensor = { type: 1, float: 1, shape: 2, dimension: 2, size: 1 };
 const data = { version: 1, start: 3, end: 4 };
 const start = { settings: 1, time: 5 };
@@ -205,23 +204,23 @@ const end = { status: 1, time: 2, statuses: { success: 1, failure: 2 } };
 const entry = { key: 1, value: 2 };
 const any = { number: 2, string: 3, boolean: 4 };
 
-/** Field of a message: writes its tag and its value. */
+/** Field of a protobuf message: writes tag and value. */
 export type Field = (writer: BinaryWriter) => unknown;
 
 /** Wire types of fields. */
 const wire = { varint: 0, bit64: 1, lengthDelimited: 2, bit32: 5 };
 
-/** Makes a field of a whole number. */
+/** Makes an integer field. */
 export function integer(field: number, value: number): Field {
   return (writer) => writer.tag(field, wire.varint).int64(value);
 }
 
-/** Makes a field of a number with double precision. */
+/** Makes a double-precision field. */
 export function double(field: number, value: number): Field {
   return (writer) => writer.tag(field, wire.bit64).double(value);
 }
 
-/** Makes a field of a text. */
+/** Makes a text field. */
 export function text(field: number, value: string): Field {
   return (writer) => writer.tag(field, wire.lengthDelimited).string(value);
 }
@@ -238,7 +237,7 @@ function bytes(field: number, value: Uint8Array): Field {
   return (writer) => writer.tag(field, wire.lengthDelimited).bytes(value);
 }
 
-/** Makes a field of a message of its own. */
+/** Makes a field with a nested message. */
 export function message(field: number, ...fields: readonly Field[]): Field {
   return (writer) => {
     writer.tag(field, wire.lengthDelimited).fork();
@@ -265,13 +264,13 @@ export function encodeRecord(...fields: readonly Field[]): Uint8Array {
   return record;
 }
 
-/** Computes the checksum as record files store it: rotated and offset. */
+/** Computes the masked CRC of record files: rotated and offset. */
 export function maskedCrc(bytes: Uint8Array): number {
   const crc = crc32c.buf(bytes);
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
 }
 
-/** Makes a value of each statistic that is finite. */
+/** Makes a scalar of each finite statistic. */
 export function scalars(statistics: Statistics): Field[] {
   return Object.entries(statistics)
     .filter(([, scalar]) => Number.isFinite(scalar))
@@ -298,7 +297,7 @@ function imageValue({ name, width, height, data }: LoggedImage): Field {
   );
 }
 
-/** Makes a value that is all in its metadata: its tensor is a zero. */
+/** Makes a summary value whose content is in its metadata; its tensor is 0. */
 function pluginValue(tag: string, content: Field): Field {
   const size = message(tensor.dimension, integer(tensor.size, 1));
   return message(
@@ -320,13 +319,13 @@ function pluginValue(tag: string, content: Field): Field {
   );
 }
 
-/** Makes a value of a setting; numbers that its readers refuse become texts. */
-function anyOf(one: string | number | boolean): Field {
-  if (typeof one === "string") return text(any.string, one);
-  if (typeof one === "number") {
-    return Number.isFinite(one)
-      ? double(any.number, one)
-      : text(any.string, String(one));
+/** Makes the value of a setting; numbers that readers reject become texts. */
+function anyOf(value: string | number | boolean): Field {
+  if (typeof value === "string") return text(any.string, value);
+  if (typeof value === "number") {
+    return Number.isFinite(value)
+      ? double(any.number, value)
+      : text(any.string, String(value));
   }
-  return integer(any.boolean, Number(one));
+  return integer(any.boolean, Number(value));
 }

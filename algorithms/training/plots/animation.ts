@@ -1,12 +1,12 @@
 import type { RgbImage } from "@bellman/types";
 import gifenc from "gifenc";
 
-/** Most images a second of a GIF: viewers slow shorter delays down. */
+/** Highest frame rate of a GIF: viewers slow down shorter delays. */
 const MOST_FRAMES_PER_SECOND = 50;
 
 type Color = [red: number, green: number, blue: number];
 
-/** The used part of gifenc, which has no types. */
+/** Used part of gifenc, which has no types. */
 interface Gifenc {
   GIFEncoder(options: { auto: boolean }): {
     writeHeader(): void;
@@ -33,16 +33,19 @@ interface Gifenc {
 
 const { GIFEncoder, quantize, applyPalette } = gifenc as Gifenc;
 
-/** Index of pixels that stay as in the last image. */
+/** Palette index of pixels that are the same as in the last image. */
 const UNCHANGED = 0;
 
-/** Largest number of colours; one index represents unchanged pixels. */
+/** Largest number of colours; one index is for unchanged pixels. */
 const MOST_COLORS = 255;
 
-/** Disposal: the next image is drawn over this one. */
+/** Disposal method: the next image is drawn over this one. */
 const KEEP = 1;
 
-/** Returns the milliseconds of an image: whole hundredths of a second, right in sum. */
+/**
+ * Returns the delay of an image in milliseconds: whole hundredths of a second, correct
+ * in sum.
+ */
 function delayOf(index: number, framesPerSecond: number): number {
   const hundredths = (count: number) =>
     Math.round(100 * count / framesPerSecond);
@@ -55,7 +58,7 @@ interface Indexed {
   palette: Color[];
 }
 
-/** Gives each pixel its colour, or `UNCHANGED` where it is as in the image before. */
+/** Gives each pixel its palette index, or `UNCHANGED` if it is as in the image before. */
 function indexColors({ data }: RgbImage, before?: Uint8Array): Indexed {
   const pixels = new Uint8Array(data.length / 3);
   const indices = new Map<number, number>();
@@ -75,7 +78,7 @@ function indexColors({ data }: RgbImage, before?: Uint8Array): Indexed {
   return { pixels, palette: [[0, 0, 0], ...colors] };
 }
 
-/** The same with the colours that suit an image of many. */
+/** Gives each pixel the index of the nearest colour, for images of many colours. */
 function nearestColors(data: Uint8Array, before?: Uint8Array): Indexed {
   const rgba = new Uint8Array(data.length / 3 * 4).fill(255);
   for (let i = 0; 4 * i < rgba.length; i++) {
@@ -98,8 +101,8 @@ function isUnchanged(
 }
 
 /**
- * Encodes an animated GIF that loops, image by image; only the last one is kept.
- * Colours are exact; images of more than 255 colours get the best ones.
+ * Encoder of looping animated GIFs, image by image; only the last image is kept.
+ * Colours are exact up to 255 in an image, else the nearest of a palette.
  *
  * @example
  * ```ts
@@ -119,10 +122,10 @@ export class GifEncoder {
   #count = 0;
 
   /**
-   * Begins an animation.
+   * Starts an animation.
    *
    * @param framesPerSecond Frame rate, at most 50.
-   * @throws {RangeError} If that is no rate of a GIF.
+   * @throws {RangeError} If the rate is not possible in a GIF.
    */
   constructor(framesPerSecond: number) {
     if (
@@ -138,9 +141,9 @@ export class GifEncoder {
   /**
    * Adds an image.
    *
-   * @param image The image, of the size of those before.
+   * @param image Image of the same size as those before.
    * @returns The next bytes of the file.
-   * @throws {RangeError} If its size is another one.
+   * @throws {RangeError} If the size differs.
    */
   add(image: RgbImage): Uint8Array<ArrayBuffer> {
     const { width, height } = image, before = this.#before;
@@ -173,7 +176,7 @@ export class GifEncoder {
     return this.#bytes();
   }
 
-  /** Takes the bytes that were encoded since the last call. */
+  /** Returns the bytes encoded since the last call. */
   #bytes(): Uint8Array<ArrayBuffer> {
     const bytes = this.#encoder.bytes();
     this.#encoder.reset();
@@ -181,24 +184,14 @@ export class GifEncoder {
   }
 }
 
-/** Options of {@link renderAnimation}. */
-export interface AnimationOptions {
-  /**
-   * Images per second: an environment's `framesPerSecond` is its own speed.
-   *
-   * @default 30
-   */
-  framesPerSecond?: number;
-}
-
 /**
- * Draws images, such as those of an episode, as an animated GIF that loops.
+ * Encodes images, such as those of an episode, as a looping animated GIF.
  *
- * @param images The images, of one size.
+ * @param images Images of equal size.
  * @param options Frame rate.
- * @returns The bytes of the file.
- * @throws {RangeError} If there is no image, one has another size, or there is no
- * such rate.
+ * @returns Bytes of the file.
+ * @throws {RangeError} If there are no images, sizes differ, or the rate is not
+ * possible.
  *
  * @example
  * ```ts
@@ -218,7 +211,14 @@ export interface AnimationOptions {
  */
 export function renderAnimation(
   images: Iterable<RgbImage>,
-  { framesPerSecond = 30 }: AnimationOptions = {},
+  { framesPerSecond = 30 }: {
+    /**
+     * Images per second; `framesPerSecond` of an environment is real time.
+     *
+     * @default 30
+     */
+    framesPerSecond?: number;
+  } = {},
 ): Uint8Array<ArrayBuffer> {
   const encoder = new GifEncoder(framesPerSecond);
   const parts = Array.from(images, (image) => encoder.add(image));

@@ -23,16 +23,14 @@ import {
   thin,
 } from "./lines.ts";
 
-/**
- * Curve: the runs of one configuration, for example with different seeds.
- */
+/** Curve of the runs of one configuration, for example with different seeds. */
 export interface CurveSeries {
   /** Name in the legend. */
   readonly name: string;
-  /** The runs. Several are drawn as their mean with a band. */
+  /** Runs; several are drawn as their mean with a band. */
   readonly runs: readonly CurveRun[];
   /**
-   * `"dots"` draws the points alone, faintly.
+   * `"dots"` draws only the points, faintly.
    *
    * @default "line"
    */
@@ -40,16 +38,16 @@ export interface CurveSeries {
   /**
    * Index of the colour: 0 blue, 1 orange, 2 green, 3 purple, 4 amber, 5 pink.
    *
-   * @default place in the list
+   * @default index in the list
    */
   readonly color?: number;
 }
 
-/** Height that curves are held against, drawn as a dashed line. */
+/** Threshold, drawn as a dashed horizontal line. */
 export interface CurveThreshold {
-  /** Height. */
+  /** Height on the vertical axis. */
   readonly value: number;
-  /** Text at the line, such as `solved: 475`. */
+  /** Label of the line, such as `solved: 475`. */
   readonly label: string;
 }
 
@@ -62,7 +60,8 @@ export interface CurvesOptions {
    */
   title?: string;
   /**
-   * Text below the heading; where several runs are one line, the name of the band follows.
+   * Text below the heading; if a line shows several runs, the name of the band is
+   * added.
    *
    * @default ""
    */
@@ -98,41 +97,42 @@ export interface CurvesOptions {
    */
   band?: CurveBand;
   /**
-   * Smooth each run over this fraction of its points; the unsmoothed line of a single run stays, faintly.
+   * Smooth each run over this fraction of its points; the raw line of a single run is
+   * drawn faintly.
    *
    * @default 0
    */
   smoothing?: number;
   /**
-   * Height that the curves are held against.
+   * Threshold line.
    *
    * @default none
    */
   threshold?: CurveThreshold;
 }
 
-/** Points of a drawn line: more are not seen. */
+/** Points of a drawn line: more are not visible. */
 const linePoints = 300;
-/** Dots of a series that are drawn; of more, every second one, every third one and so on. */
+/** Dots of a drawn series; of more, every second or every nth is drawn. */
 export const MAX_DOTS = 1500;
 
-/** Points of a series as they are drawn. */
+/** Points of a series, as they are drawn. */
 interface Drawing {
   readonly color: number;
   readonly isDots: boolean;
   readonly points: BandedLine;
-  /** The line before it was smoothed. */
+  /** Line before smoothing. */
   readonly raw?: BandedLine;
 }
 
 /**
- * Draws curves over environment steps as an SVG image: each series the mean of
- * its runs with a band for their spread. It carries its own colours for light
- * and dark surroundings and needs no script.
+ * Draws curves over environment steps as an SVG image: the mean of each series' runs
+ * with a band for their spread. It includes colours for light and dark backgrounds and
+ * needs no script.
  *
  * @param series The curves.
- * @param options Texts, size and kind of band.
- * @returns The text of the image.
+ * @param options Texts, size and band.
+ * @returns Text of the SVG image.
  *
  * @example
  * ```ts
@@ -156,9 +156,9 @@ export function renderCurves(
 ): string {
   const { title = "", width = 760, height = 420 } = options;
   const { xLabel = "Environment steps", yLabel = "", threshold } = options;
-  const drawings = series.map((one, i) => prepare(one, i, options))
+  const drawings = series.map((curve, i) => prepare(curve, i, options))
     .filter(({ points }) => points.x.length > 0)
-    // Dots lie under the lines.
+    // Dots are drawn below lines.
     .sort((a, b) => Number(b.isDots) - Number(a.isDots));
   // A single curve under a title needs no name.
   const legend = series.every(({ name }) => name === "")
@@ -191,31 +191,31 @@ export function renderCurves(
   );
 }
 
-/** Panel of {@link renderPanels}: curves that share their axes. */
+/** Panel of {@link renderPanels}: curves with common axes. */
 export interface CurvePanel {
   /** The curves. */
   readonly series: readonly CurveSeries[];
   /** Heading of the panel. */
   readonly title: string;
   /**
-   * Height that its curves are held against.
+   * Threshold line.
    *
    * @default none
    */
   readonly threshold?: CurveThreshold;
 }
 
-/** Width from which on panels stand side by side. */
+/** Minimum width for panels side by side. */
 const TWO_COLUMNS = 700;
 
 /**
- * Draws several panels of curves as one SVG image, each with axes of its own, as
- * for environments whose returns differ in size: two in a row, one where the image
- * is narrower than 700 pixels.
+ * Draws several panels of curves as one SVG image, each with its own axes, as for
+ * environments with different returns: two in a row, one if the image is narrower than
+ * 700 pixels.
  *
  * @param panels The panels.
- * @param options Those of {@link renderCurves}; the height is that of a panel.
- * @returns The text of the image.
+ * @param options As in {@link renderCurves}; the height is that of a panel.
+ * @returns Text of the SVG image.
  *
  * @example
  * ```ts
@@ -249,7 +249,7 @@ export function renderPanels(
   return image({ width, height: rows * height, title }, ...drawn);
 }
 
-/** Names the band below the heading, where there is one. */
+/** Adds the name of the band to the subtitle, if there is one. */
 function subtitleOf(
   series: readonly CurveSeries[],
   { subtitle = "", band = "ci" }: CurvesOptions,
@@ -265,10 +265,10 @@ function legendEntry(
   { name, runs, style, color }: CurveSeries,
   place: number,
 ): LegendEntry {
-  const own = color ?? place;
-  if (style === "dots") return { text: name, sign: "dot", color: own };
+  const index = color ?? place;
+  if (style === "dots") return { text: name, sign: "dot", color: index };
   const text = runs.length > 1 ? `${name} (${runs.length} runs)` : name;
-  return { text, sign: "line", color: own };
+  return { text, sign: "line", color: index };
 }
 
 function prepare(
@@ -305,11 +305,11 @@ function xScale(
 ): Plot.ScaleOptions {
   const xs = drawings.flatMap(({ points }) => points.x);
   const [from, to] = finiteExtent(xs) ?? [0, 1];
-  // Runs begin at 0, even where their first point comes a little later.
+  // Runs start at 0, even if their first point comes a little later.
   const start = from > 0 && from < 0.2 * to ? 0 : from;
   const last = to === start ? start + Math.max(1, 1e-9 * Math.abs(start)) : to;
   const { ticks, around: [, next] } = ticksOver(start, last);
-  // Where the next number lies a little beyond the data, it is seen.
+  // Shows a tick that is only slightly beyond the data.
   const isNear = next > last && next - last <= 0.04 * (last - start);
   if (isNear) ticks.push(next);
   const domain = [start, isNear ? next : last];
@@ -334,7 +334,7 @@ function yScale(
   };
 }
 
-/** Counts the letters of the longest number along an axis. */
+/** Counts the letters of an axis's longest tick label. */
 function longest({ ticks, tickFormat }: Plot.ScaleOptions): number {
   const numbers = ticks as number[];
   const decimals = numbers.map((it) => String(it).split(".")[1]?.length ?? 0);

@@ -3,7 +3,7 @@ import * as Plot from "@observablehq/plot";
 import { DOMImplementation } from "@xmldom/xmldom";
 import texts from "./texts.json" with { type: "json" };
 
-/** Code points that XML does not allow: control characters and halves of pairs. */
+/** Code points that XML does not allow: control characters and lone surrogates. */
 const FORBIDDEN =
   /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
@@ -15,11 +15,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Escapes text for use in HTML and SVG, attributes included. Characters that XML
- * does not allow are left out.
+ * Escapes text for HTML and SVG, attributes included. Characters that XML does not
+ * allow are removed.
  *
  * @param text Any text.
- * @returns Markup that shows it.
+ * @returns Escaped markup.
  *
  * @example
  * ```ts
@@ -34,10 +34,10 @@ export function escapeMarkup(text: string): string {
     .replace(/[&<>"]/g, (character) => ESCAPES[character]);
 }
 
-/** Colours of a palette. */
+/** Number of colours in a palette. */
 const paletteSize = 6;
 
-/** Names the classes of marks in the colour of a series, which is the current one within them. */
+/** Makes CSS classes of marks in the colour of a series (`currentColor`). */
 export function classes(color: number, ...names: readonly string[]): string {
   return [`bp-color${color % paletteSize}`, ...names].join(" ");
 }
@@ -50,7 +50,7 @@ export interface Frame {
   readonly height: number;
 }
 
-/** Makes the elements of charts, as there is no page. */
+/** Document for the elements of charts, since there is no page. */
 const document = new DOMImplementation().createDocument(null, "images");
 
 /** Draws a chart into a frame of an image. */
@@ -65,15 +65,15 @@ export function chart(
     className: "bp-chart",
     document: document as never,
   });
-  // Its style is for pages alone.
+  // Its style is for pages only.
   svg.removeChild(svg.getElementsByTagName("style")[0]);
   svg.setAttribute("x", String(left));
   svg.setAttribute("y", String(top));
-  // Nobody sees less than a hundredth of a pixel.
+  // Hundredths of a pixel are precise enough.
   return String(svg).replace(/(="-?\d+\.\d\d)\d{3,}(?=")/g, "$1");
 }
 
-/** Entry of a legend: a sign in the colour of a series, and its meaning. */
+/** Entry of a legend: a symbol in the colour of a series, and its label. */
 export interface LegendEntry {
   readonly text: string;
   readonly sign: keyof typeof SIGNS;
@@ -87,9 +87,9 @@ const SIGNS = {
   box: '<rect y="-9" width="16" height="10" fill="currentColor"/>',
 };
 
-/** Width of a letter on average, in pixels. */
+/** Mean width of a letter, in pixels. */
 const LETTER = 6.7;
-/** Width of a letter of a title. */
+/** Mean width of a title's letter. */
 const TITLE_LETTER = 8.7;
 
 /** Breaks a text into lines of a width. */
@@ -104,7 +104,10 @@ function linesOf(text: string, width: number, letter = LETTER): string[] {
   return lines;
 }
 
-/** Lays a title, a text below it and the entries of a legend in rows, as many as the width needs. */
+/**
+ * Lays out a title, a subtitle and the entries of a legend, in as many rows as the
+ * width needs.
+ */
 export function heading(
   { title, subtitle = "", legend, width }: {
     title: string;
@@ -121,7 +124,7 @@ export function heading(
   const most = Math.floor((width - 62) / LETTER);
   const entries = legend.map(({ text: whole, sign, color }) => {
     const text = whole.length > most ? `${whole.slice(0, most - 1)}…` : whole;
-    // About as wide as letters are on average.
+    // Estimated from the mean width of letters.
     const size = 42 + text.length * LETTER;
     if (left > 20 && left + size > width - 10) [left, row] = [20, row + 1];
     const place = `translate(${left} ${top + 20 * row + 14})`;
@@ -146,7 +149,7 @@ export function heading(
   };
 }
 
-/** Joins parts to an image that carries its style, and describes what it shows. */
+/** Joins parts to an image with style and description. */
 export function image(
   { width, height, title, description = "" }: {
     width: number;
@@ -169,8 +172,8 @@ ${content.join("\n")}
 }
 
 /**
- * Chooses the text along an axis and how its numbers are written: in thousands
- * where they are large, with an exponent where they are small or very large.
+ * Chooses label and number format of an axis: thousands for large numbers, exponents
+ * for very small or large ones.
  */
 export function axis(
   label: string,
@@ -190,13 +193,13 @@ export function axis(
   };
 }
 
-/** Room around an axis, and if it ends at round numbers. */
+/** Margin of an axis, and whether it ends at round numbers. */
 interface AxisRoom {
   readonly room?: number;
   readonly isRound?: boolean;
 }
 
-/** Makes an axis of numbers from the lowest to the highest, with round numbers along it. */
+/** Makes an axis from the lowest to the highest number, with round ticks. */
 export function numberAxis(
   label: string,
   [low, high]: readonly [number, number],
@@ -207,14 +210,14 @@ export function numberAxis(
   if (!isRound) {
     return { ...axis(label, [from, to]), domain: [from, to], ticks };
   }
-  const all = [...new Set([around[0], ...ticks, around[1]])];
-  return { ...axis(label, around), domain: [...around], ticks: all };
+  const marks = [...new Set([around[0], ...ticks, around[1]])];
+  return { ...axis(label, around), domain: [...around], ticks: marks };
 }
 
-/** Steps between the numbers along an axis, at most. */
+/** Largest number of steps between an axis's ticks. */
 const HEIGHT_TICKS = 7;
 
-/** Places charts of one size in rows of so many, from `top` on. */
+/** Places equal charts in rows of so many, from `top` on. */
 export function placesIn(
   columns: number,
   { width, height }: { width: number; height: number },
@@ -228,12 +231,12 @@ export function placesIn(
   });
 }
 
-/** A number in few digits. */
+/** Formats a number with few digits. */
 export function inWords(value: number, digits = 4): string {
   return String(Number(value.toPrecision(digits)));
 }
 
-/** Finds the lowest and the highest finite number, if there is any, as charts draw them. */
+/** Finds the lowest and highest finite number, limited to what charts can draw. */
 export function finiteExtent(
   values: ArrayLike<number>,
 ): [number, number] | undefined {

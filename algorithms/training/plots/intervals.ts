@@ -10,73 +10,51 @@ import {
   placesIn,
 } from "./image.ts";
 
-/** Value with its interval, in a row of its own. */
+/** Value with its interval, in one row. */
 export interface IntervalRow {
   /** Name beside the row. */
   readonly name: string;
-  /** The value, drawn as a dot. */
+  /** Value, drawn as a dot. */
   readonly value: number;
-  /** Ends of the interval; null where there is none. */
+  /** Confidence interval; null for none. */
   readonly interval: readonly [low: number, high: number] | null;
   /**
-   * Index of the colour, as {@link CurveSeries.color} has it.
+   * Index of the colour, as {@link CurveSeries.color}.
    *
    * @default place in the list
    */
   readonly color?: number;
 }
 
-/** Panel of {@link renderIntervals}: rows that share an axis. */
+/** Panel of {@link renderIntervals}: rows with a common axis. */
 export interface IntervalPanel {
   /** Heading of the panel. */
   readonly title: string;
-  /** The rows, from top to bottom. */
+  /** Rows, from top to bottom. */
   readonly rows: readonly IntervalRow[];
   /**
-   * Value that the rows are held against, drawn as a dashed line.
+   * Reference value, drawn as a dashed line.
    *
    * @default none
    */
   readonly reference?: number;
 }
 
-/** Options of {@link renderIntervals}. */
-export interface IntervalsOptions {
-  /**
-   * Heading of the image.
-   *
-   * @default ""
-   */
-  title?: string;
-  /**
-   * Text below the heading.
-   *
-   * @default ""
-   */
-  subtitle?: string;
-  /**
-   * Width in pixels.
-   *
-   * @default 760
-   */
-  width?: number;
-}
-
-/** Width from which on panels stand side by side. */
+/** Minimum width for panels side by side. */
 const TWO_COLUMNS = 700;
-/** Height of a row, and of what is above and below the rows of a panel. */
+/** Height of a row, and of a panel without its rows. */
 const ROW = 30, FRAME = 58;
-/** Letters of a name that are shown, and the width of one. */
+/** Shown letters of a name, and the width of one. */
 const MAX_LETTERS = 24, LETTER = 6.4;
 
 /**
  * Draws values with their intervals as an SVG image, as for aggregates of several
- * algorithms: panels with an axis each, two in a row, one where the image is
- * narrower than 700 pixels.
+ * algorithms: panels with an axis each, two in a row, one if the image is narrower than
+ * 700 pixels.
  *
  * @param panels The panels.
  * @param options Texts and width.
- * @returns The text of the image.
+ * @returns Text of the SVG image.
  *
  * @example
  * ```ts
@@ -95,7 +73,26 @@ const MAX_LETTERS = 24, LETTER = 6.4;
  */
 export function renderIntervals(
   panels: readonly IntervalPanel[],
-  { title = "", subtitle = "", width = 760 }: IntervalsOptions = {},
+  { title = "", subtitle = "", width = 760 }: {
+    /**
+     * Heading of the image.
+     *
+     * @default ""
+     */
+    title?: string;
+    /**
+     * Text below the heading.
+     *
+     * @default ""
+     */
+    subtitle?: string;
+    /**
+     * Width in pixels.
+     *
+     * @default 760
+     */
+    width?: number;
+  } = {},
 ): string {
   const columns = width < TWO_COLUMNS || panels.length === 1 ? 1 : 2;
   const head = heading({ title, subtitle, legend: [], width });

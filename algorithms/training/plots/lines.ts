@@ -1,26 +1,26 @@
 import { drawable, seedBand } from "@bellman/statistics";
 import { mean } from "../episodes.ts";
 
-/** Points of one run; those that are not finite are left out. */
+/** Learning curve of one run; points that are not finite are ignored. */
 export interface CurveRun {
-  /** Places, in rising order. */
+  /** X coordinates, ascending. */
   readonly x: readonly number[];
-  /** Heights. */
+  /** Y coordinates. */
   readonly y: readonly number[];
-  /** Lower edges of the run's own band. Not used where there are several runs. */
+  /** Lower bounds of the run's own band. Ignored if there are several runs. */
   readonly low?: readonly number[];
-  /** Upper edges of the run's own band. Not used where there are several runs. */
+  /** Upper bounds of the run's own band. Ignored if there are several runs. */
   readonly high?: readonly number[];
 }
 
 /**
- * Band over several runs, by name: `ci`, the bootstrapped 95 % interval of the
- * mean; `std`, the mean plus and minus the standard deviation; `iqr`, the
- * quartiles around the median; `range`, lowest to highest; `none`.
+ * Band over several runs: `ci`, the bootstrapped 95 % confidence interval of the mean;
+ * `std`, the mean plus and minus the standard deviation; `iqr`, the quartiles around
+ * the median; `range`, lowest to highest; `none`.
  */
 export type CurveBand = "ci" | "std" | "iqr" | "range" | "none";
 
-/** Descriptions of the lines and bands of several runs, by the name of the band. */
+/** Descriptions of line and band of several runs. */
 export const BAND_WORDS: Readonly<Record<CurveBand, string>> = {
   ci: "mean of the runs; band: 95 % bootstrap interval of the mean",
   std: "mean of the runs; band: one standard deviation up and down",
@@ -29,7 +29,7 @@ export const BAND_WORDS: Readonly<Record<CurveBand, string>> = {
   none: "mean of the runs",
 };
 
-/** One line: heights at places, and how far its band reaches. */
+/** Line with its band. */
 export interface BandedLine {
   x: number[];
   y: number[];
@@ -37,7 +37,7 @@ export interface BandedLine {
   high?: number[];
 }
 
-/** Keeps the points whose values are all finite, as they can be drawn. */
+/** Keeps the points whose numbers are all finite. */
 export function finitePoints(line: CurveRun): BandedLine {
   const { x, y, low, high } = line;
   const kept = y.map((_, i) => i).filter((i) =>
@@ -58,7 +58,7 @@ function mapLine(
   };
 }
 
-/** Thins a line to at most `count` points: each the mean of its neighbours. */
+/** Thins a line to at most `count` points, each the mean of its neighbours. */
 export function thin(line: BandedLine, count: number): BandedLine {
   const length = line.x.length;
   if (length <= count) return line;
@@ -70,7 +70,10 @@ export function thin(line: BandedLine, count: number): BandedLine {
     }));
 }
 
-/** Replaces each height by the mean of those up to `reach` points away; fewer at the ends, evenly on both sides. */
+/**
+ * Smooths a line: each point becomes the mean of those up to `reach` points away; fewer
+ * at the ends, symmetrically.
+ */
 export function smooth(line: BandedLine, reach: number): BandedLine {
   const last = line.y.length - 1;
   const y = line.y.map((_, i) => {
@@ -87,7 +90,7 @@ export function sampleEvenly(line: BandedLine, count: number): BandedLine {
   return { x: line.x.filter(keep), y: line.y.filter(keep) };
 }
 
-/** Computes centre and edges of the values of several runs at a place. */
+/** Computes centre and bounds of the values of several runs at one x. */
 type Spread = (
   values: readonly number[],
 ) => readonly [center: number, low: number, high: number];
@@ -108,7 +111,7 @@ function spreadOf(band: "std" | "iqr" | "range"): Spread {
   };
 }
 
-/** Reads a quantile of sorted values, between them by a straight line. */
+/** Interpolates a quantile of sorted values linearly. */
 export function quantile(sorted: ArrayLike<number>, part: number): number {
   const at = part * (sorted.length - 1), below = Math.floor(at);
   const next = sorted[Math.min(below + 1, sorted.length - 1)];
@@ -116,8 +119,8 @@ export function quantile(sorted: ArrayLike<number>, part: number): number {
 }
 
 /**
- * Averages several runs at common places, each run read between its points
- * by a straight line. A run counts from its first to its last point.
+ * Aggregates several runs at common x coordinates, each interpolated linearly. A run is
+ * not extrapolated.
  */
 export function averageRuns(
   runs: readonly BandedLine[],
@@ -147,11 +150,11 @@ export function averageRuns(
 }
 
 /**
- * Reads the height of a line at a place, between its points by a straight line.
+ * Interpolates a line linearly at an x coordinate.
  *
  * @param line The line.
- * @param at The place.
- * @returns The height; undefined beyond the line's ends.
+ * @param at X coordinate.
+ * @returns Y coordinate; undefined outside the line.
  *
  * @example
  * ```ts

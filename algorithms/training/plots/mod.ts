@@ -1,7 +1,7 @@
 /**
- * Plots of the training loop, without a page or a script: curves over runs, a
- * report of a run, Q values over actions, and episodes as animations; notebooks
- * show them. Loads Observable Plot, which the loop itself does without.
+ * Plots of the training loop, without a browser: learning curves, a report of a run,
+ * Q-values over actions, and episodes as animations, also for notebooks. Loads
+ * Observable Plot, which the loop itself does not need.
  *
  * @example
  * ```ts

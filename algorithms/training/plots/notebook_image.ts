@@ -1,8 +1,8 @@
 import { escapeMarkup } from "./image.ts";
 
 /**
- * Image that a Jupyter notebook of Deno shows where it is the last expression of a
- * cell, or by `Deno.jupyter.display`.
+ * Image that a Jupyter notebook of Deno shows as the last expression of a cell, or by
+ * `Deno.jupyter.display`.
  *
  * @example
  * ```ts
@@ -15,28 +15,28 @@ import { escapeMarkup } from "./image.ts";
  * ```
  */
 export class NotebookImage {
-  /** Text of an SVG image, or the bytes of a GIF. */
+  /** Text of an SVG image, or bytes of a GIF. */
   readonly data: string | Uint8Array;
-  /** Text for those who do not see it; that of an SVG image is within it. */
+  /** Alternative text; an SVG image contains its own. */
   readonly description: string;
 
   /**
-   * Takes an image.
+   * Creates a displayable image.
    *
-   * @param data What `renderCurves` and the other functions return: the text of
-   * an SVG image, or the bytes of `renderAnimation`.
-   * @param description Text for those who do not see a GIF.
+   * @param data Result of `renderCurves` and the other functions: text of an SVG image,
+   * or bytes of `renderAnimation`.
+   * @param description Alternative text of a GIF.
    */
   constructor(data: string | Uint8Array, description: string = "animation") {
     this.data = data;
     this.description = description;
   }
 
-  /** Returns the image by its media type, as `deno jupyter` asks for it. */
+  /** Returns the image by media type, as `deno jupyter` needs it. */
   [Symbol.for("Jupyter.display")](): Record<string, string> {
     if (typeof this.data === "string") return { "image/svg+xml": this.data };
     const text = escapeMarkup(this.description);
-    // Not every viewer of notebooks knows image/gif.
+    // Some notebook viewers do not know image/gif.
     const html =
       `<img alt="${text}" src="data:image/gif;base64,${this.data.toBase64()}">`;
     return { "text/html": html };

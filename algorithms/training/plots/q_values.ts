@@ -17,28 +17,28 @@ import {
 } from "./image.ts";
 import { mean } from "../episodes.ts";
 
-/** One observation, as the environment gives it. */
+/** Observation, as the environment returns it. */
 export type PlottedObservation = BoxArray | readonly number[];
 
-/** Agent with a Q function, as {@link plotQValues} sees it. */
+/** Agent with a Q-function, for {@link plotQValues}. */
 export interface PlottedAgent {
   /**
-   * Estimates values of actions in one state.
+   * Estimates Q-values in one state.
    *
-   * @param observation One observation, as the environment gives it.
-   * @param actions Box actions `[count, ...]` in [-1, 1], row-major; empty for
-   * discrete actions.
-   * @returns Values `[count]`; of discrete actions, all of them.
+   * @param observation Observation, as the environment returns it.
+   * @param actions Box actions `[count, ...]` in [-1, 1], row-major; empty for discrete
+   * actions.
+   * @returns Q-values `[count]`; of all discrete actions.
    */
   qValues(
     observation: PlottedObservation,
     actions: ArrayLike<number>,
   ): ArrayLike<number>;
   /**
-   * Makes an actor that samples.
+   * Makes an actor that samples actions.
    *
-   * @param options Number of observations that it acts on at once, and its seed.
-   * @returns The actor: its actions are those that the environment takes.
+   * @param options Number of observations at once, and seed.
+   * @returns The actor; its actions are the environment's.
    */
   policy(options: { numEnvs: number; seed: number }): {
     act(observations: unknown, actionMasks?: Uint8Array): ArrayLike<number>;
@@ -48,24 +48,24 @@ export interface PlottedAgent {
 
 /** Options of {@link plotQValues}. */
 export interface QValuePlotOptions {
-  /** Space of one action: box, its first number with finite bounds, or discrete. */
+  /** Action space: box, with finite bounds of its first dimension, or discrete. */
   readonly actionSpace: Space;
-  /** Observations as the environment gives them, one for each panel. */
+  /** Observations, one for each panel, as the environment returns them. */
   readonly observations: readonly PlottedObservation[];
   /**
-   * Masks of the actions in each of them, where the environment masks actions.
+   * Action mask for each observation, if the environment has some.
    *
    * @default none
    */
   readonly actionMasks?: readonly Uint8Array[];
   /**
-   * Actions that are sampled of the policy for each observation.
+   * Number of sampled actions for each observation.
    *
    * @default 100
    */
   readonly samples?: number;
   /**
-   * Box actions: points along the axis where Q is estimated.
+   * Grid points along the axis, for box actions.
    *
    * @default 50
    */
@@ -79,21 +79,19 @@ export interface QValuePlotOptions {
 }
 
 /**
- * Draws the Q values of actions in a few states, and the actions that the policy
- * takes there: a curve of Q over the first number of a box action, the others in
- * the middle of their bounds, with a histogram of the samples, or a bar for each
- * discrete action with its share of them.
+ * Draws Q-values in a few states with the policy's actions: for box actions a curve
+ * over the first action dimension, others at the middle of their bounds, and a
+ * histogram of samples; for discrete actions a bar for each with its share of samples.
  *
- * The image needs no other file and no script, carries colours for light and dark
- * surroundings, and describes what it shows. Axes are in the environment's
- * units. Drawing changes nothing of the agent and uses a random stream of its
- * own: the same agent is drawn the same.
+ * The image needs no other file and no script, and includes colours for light and dark
+ * backgrounds and a description. Axes are in the environment's units. The agent stays
+ * unchanged, and a random stream of its own makes the image reproducible.
  *
  * Source: `QFPolicyPlotter` of haarnoja/sac (sac/misc/plotter.py).
  *
- * @param agent Agent whose Q function and policy are drawn.
- * @param options Action space, observations and detail.
- * @returns The text of an SVG image, a panel for each observation.
+ * @param agent Agent to plot.
+ * @param options Action space, observations, number of samples.
+ * @returns Text of an SVG image with a panel for each observation.
  * @throws {TypeError} If the actions are neither box nor discrete.
  * @throws {RangeError} If a number is out of its range.
  *
@@ -138,7 +136,7 @@ export function plotQValues(
       const batch = repeated(observation, samples);
       const state = {
         values: Array.from(agent.qValues(observation, along.actions)),
-        // Copied, as an actor may write the next actions to the same array.
+        // Copied, as an actor may reuse the array for its next actions.
         samples: Array.from(actor.act(batch, masks as Uint8Array)),
       };
       return { name: names[i], description: describe(along, state), state };
@@ -149,32 +147,32 @@ export function plotQValues(
   }
 }
 
-/** Length of the longest name that has room over a panel. */
+/** Length of the longest name that fits above a panel. */
 const longestName = 36;
 
-/** Names panels: by the observations where they are short, else their count. */
+/** Names panels by their observation if that is short, else by number. */
 function namesOf(observations: readonly PlottedObservation[]): string[] {
-  const names = observations.map((it) =>
-    it.length > 4
+  const names = observations.map((values) =>
+    values.length > 4
       ? undefined
-      : `Observation (${Array.from(it, (n) => inWords(n, 3)).join(", ")})`
+      : `Observation (${Array.from(values, (n) => inWords(n, 3)).join(", ")})`
   );
   return names.every((it) => it !== undefined && it.length <= longestName)
     ? names as string[]
     : names.map((_, i) => `Observation ${i + 1} of ${names.length}`);
 }
 
-/** Actions of which one number varies, and how they are drawn. */
+/** Actions along an axis, and how they are drawn. */
 interface Along {
   /** Name and ends of the axis. */
   readonly name: string;
   readonly low: number;
   readonly high: number;
-  /** Discrete actions: a bar each. */
+  /** Number of discrete actions, each a bar. */
   readonly count?: number;
-  /** The actions whose values are drawn, row-major, as `qValues` takes them. */
+  /** Actions of the drawn Q-values, row-major, as `qValues` takes them. */
   readonly actions: Float32Array;
-  /** Numbers of one action. */
+  /** Action dimension. */
   readonly size: number;
 }
 
@@ -207,7 +205,7 @@ function alongOf(
       `Cannot plot actions between ${low} and ${high}: expected finite bounds`,
     );
   }
-  // In [-1, 1], the other numbers in the middle.
+  // In [-1, 1], with the other dimensions in the middle.
   const actions = new Float32Array(gridSize * size);
   for (let i = 0; i < gridSize && low < high; i++) {
     actions[i * size] = 2 * i / (gridSize - 1) - 1;
@@ -240,23 +238,23 @@ function repeated(
   return batch;
 }
 
-/** Q values and actions in one state. */
+/** Q-values and actions in one state. */
 interface StateValues {
   readonly values: readonly number[];
-  /** Actions of the policy, as the environment takes them, row-major. */
+  /** Sampled actions, as the environment takes them, row-major. */
   readonly samples: readonly number[];
 }
 
-/** Panel of a sheet. */
+/** Panel of the image. */
 interface Panel {
   readonly name: string;
-  /** Description for readers of the text. */
+  /** Alternative text. */
   readonly description: string;
   readonly state: StateValues;
 }
 
 const PANELS_IN_ROW = 3;
-/** Pixels of a panel, and of the name above it. */
+/** Pixels of a panel, and of its name. */
 const CELL = { width: 330, height: 360, name: 30 };
 
 /** Draws panels side by side under a heading and a legend, as one image. */
@@ -288,24 +286,24 @@ function drawSheet(
   return image({ width, height, title, description }, head.markup, ...drawn);
 }
 
-/** Pixels that axes take of a frame. */
+/** Pixels of the axes in a frame. */
 const MARGINS = { marginLeft: 62, marginRight: 16, marginBottom: 40 };
-/** Colours of Q and of what the policy does. */
+/** Colours of Q-values and policy. */
 const [Q, POLICY] = [0, 1];
-/** Bins of a histogram over numbers of an action. */
+/** Bins of a histogram over an action dimension. */
 const BINS = 40;
-/** Part of a frame that Q takes above the histogram. */
+/** Fraction of a frame for Q-values, above the histogram. */
 const UPPER_PART = 0.62;
 const NOT_FINITE = "Q is not finite";
 
-/** Returns the place of one of so many values on the axis. */
+/** Returns the position of one of several values on the axis. */
 function placeOn({ low, high, count }: Along, i: number, of: number): number {
   return count === undefined
     ? low + i / (of - 1) * (high - low)
     : low + 0.5 + i;
 }
 
-/** Counts the part of the samples that lies in each bin. */
+/** Computes the fraction of samples in each bin. */
 function sharesOf(
   { low, high, count = BINS, size }: Along,
   samples: readonly number[],
@@ -336,17 +334,17 @@ function bars({ low, high }: Along, heights: readonly number[], look: {
   });
 }
 
-/** Draws Q over the actions above, the samples below. */
+/** Draws Q-values above, samples below. */
 function drawState(
   frame: Frame,
   along: Along,
-  { values: given, samples }: StateValues,
+  { values: qValues, samples }: StateValues,
 ): string {
   const { name, low, high, count } = along, isBars = count !== undefined;
-  const values = given.map((it) => Number.isFinite(it) ? drawable(it) : it);
+  const values = qValues.map((it) => Number.isFinite(it) ? drawable(it) : it);
   const extent = finiteExtent(values);
   const y = numberAxis("Q", extent ?? [0, 1], { room: 0.06 });
-  // Bars begin at 0, or at the edge where 0 is out of sight.
+  // Bars start at 0, or at the edge if 0 is out of sight.
   const base = Math.min(Math.max(0, y.domain[0]), y.domain[1]);
   const curve = isBars
     ? bars(along, values, { base, inset: 3, color: Q })
@@ -394,7 +392,7 @@ function drawState(
   });
 }
 
-/** Describes a state: the range of Q, where it is highest, and the samples. */
+/** Describes a state: range of Q-values, best action, and samples. */
 function describe(along: Along, { values, samples }: StateValues): string {
   const shares = sharesOf(along, samples), most = largest(shares);
   const firsts = samples.filter((_, i) => i % along.size === 0);
@@ -410,7 +408,7 @@ function describe(along: Along, { values, samples }: StateValues): string {
   return `Q from ${low} to ${high}, highest at ${along.name} = ${best}; ${sampled}`;
 }
 
-/** Finds the largest value's place; NaN is the least. */
+/** Finds the index of the largest value; NaN is lowest. */
 function largest(values: readonly number[]): number {
   let best = 0;
   for (let i = 1; i < values.length; i++) {

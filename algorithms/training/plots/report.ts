@@ -11,23 +11,23 @@ import { STATISTICS, statisticTitle } from "../logs/statistics.ts";
 import texts from "./texts.json" with { type: "json" };
 import { escapeMarkup } from "./image.ts";
 
-/** Evaluation, and what was evaluated. */
+/** Evaluation, with its circumstances. */
 export interface ReportedEvaluation extends EvaluationResult {
-  /** Environment steps after which the agent was saved. */
+  /** Environment steps at the agent's checkpoint. */
   readonly checkpoint?: number;
-  /** True where it took the most likely actions, false where it sampled. */
+  /** True for the most likely actions, false for sampled ones. */
   readonly deterministic?: boolean;
   /** Seed of the episodes. */
   readonly seed?: number;
 }
 
-/** Setting that is not the default one. */
+/** Setting that differs from its default. */
 export interface ReportedSetting {
   /** Name of the setting. */
   readonly key: string;
   /** Its value. */
   readonly value: unknown;
-  /** Value where nothing is said. */
+  /** Default value. */
   readonly default: unknown;
 }
 
@@ -43,7 +43,7 @@ export interface ReportedVideo {
 export interface Report {
   /** Heading, for example the algorithm and the environment. */
   title: string;
-  /** The rows of the run, as {@link readProgress} gives them. */
+  /** Rows of the run, by {@link readProgress}. */
   progress: readonly LogRow[];
   /**
    * Text of the configuration.
@@ -58,32 +58,31 @@ export interface Report {
    */
   settings?: readonly ReportedSetting[];
   /**
-   * Version, date and the like, in one line under the heading.
+   * Version, date and the like, as one line under the heading.
    *
    * @default ""
    */
   origin?: string;
   /**
-   * Command that made the run.
+   * Command of the run.
    *
    * @default none is shown
    */
   command?: string;
   /**
-   * The episodes of the run, as {@link readEpisodes} gives them.
+   * Episodes of the run, by {@link readEpisodes}.
    *
    * @default none are drawn
    */
   episodes?: readonly LoggedEpisode[];
   /**
-   * The final evaluations by name, for example those of the last and the best
-   * policy.
+   * Final evaluations by name, as of the last and the best policy.
    *
    * @default {}
    */
   evaluations?: Readonly<Record<string, ReportedEvaluation>>;
   /**
-   * Return that counts as solved, for example.
+   * Threshold line, such as the return that counts as solved.
    *
    * @default none
    */
@@ -95,22 +94,22 @@ export interface Report {
    */
   videos?: readonly ReportedVideo[];
   /**
-   * More facts by name, shown under the heading.
+   * Further facts by name, under the heading.
    *
    * @default {}
    */
   details?: Readonly<Record<string, string>>;
 }
 
-/** Section of curves: its heading, its colour and its statistics. */
+/** Section of curves: heading, colour and statistics. */
 interface Section {
   readonly heading: string;
-  /** Index of the colour, see {@link CurveSeries.color}. */
+  /** Index of the colour; see {@link CurveSeries.color}. */
   readonly color: number;
   readonly statistics: RegExp;
 }
 
-/** Sections in order; a statistic is in the first that has it. */
+/** Sections in order; a statistic belongs to the first that matches it. */
 const SECTIONS: readonly Section[] = [
   { heading: "Losses", color: 1, statistics: /^train\/.*(loss|error)/ },
   {
@@ -129,17 +128,17 @@ const SECTIONS: readonly Section[] = [
   { heading: "More", color: 2, statistics: /./ },
 ];
 
-/** Statistics that the curve of returns shows, or that count the others. */
+/** Statistics without curves: returns, shown elsewhere, and counters. */
 const HIDDEN =
   /^(time\/(?!steps_per_second)|rollout\/return_mean$|eval\/(return|length)_)/;
 
 /**
- * Renders a run as one HTML page that needs no other file and no script: curves
- * of return, losses, entropy, explained variance and speed, the final
- * evaluations, videos, the command and the configuration.
+ * Renders a run as one self-contained HTML page without scripts: curves of return,
+ * losses, entropy, explained variance and speed, final evaluations, videos, command and
+ * configuration.
  *
  * @param report Content of the report.
- * @returns The text of the page.
+ * @returns Text of the page.
  *
  * @example
  * ```ts
@@ -182,11 +181,11 @@ export function renderReport(report: Report): string {
 }
 
 /**
- * Makes a page that needs no other file and reads well on phones.
+ * Makes a self-contained page that also suits phones.
  *
  * @param title Title of the page.
- * @param body Markup of its content.
- * @returns The text of the page.
+ * @param body Markup of the content.
+ * @returns Text of the page.
  *
  * @example
  * ```ts
@@ -220,7 +219,7 @@ ${heading}${body}
 }
 
 /**
- * Draws an image in two sizes, of which a page shows the one that suits its width.
+ * Draws an image in two sizes; the page shows the one that fits its width.
  *
  * @param draw Draws the image in a size.
  * @returns Markup for {@link asPage}.
@@ -281,16 +280,16 @@ function returnCurves(
 }
 
 function curveParts(progress: readonly LogRow[]): string[] {
-  const found = new Set(progress.flatMap((row) => Object.keys(row.statistics)));
-  const ordered = [...STATISTICS.map(({ name }) => name), ...found];
+  const known = new Set(progress.flatMap((row) => Object.keys(row.statistics)));
+  const ordered = [...STATISTICS.map(({ name }) => name), ...known];
   const names = [...new Set(ordered)]
-    .filter((name) => found.has(name) && !HIDDEN.test(name));
+    .filter((name) => known.has(name) && !HIDDEN.test(name));
   const sectionOf = (name: string) =>
     SECTIONS.find(({ statistics }) => statistics.test(name))!;
   const sections = SECTIONS.flatMap((section) => {
-    const own = names.filter((name) => sectionOf(name) === section);
-    if (own.length === 0) return [];
-    const figures = own.map((name) =>
+    const sectionNames = names.filter((name) => sectionOf(name) === section);
+    if (sectionNames.length === 0) return [];
+    const figures = sectionNames.map((name) =>
       figure(renderCurves(
         [{ name: "", color: section.color, runs: [curveOf(name, progress)] }],
         {
@@ -331,7 +330,7 @@ function settingsTable(settings: readonly ReportedSetting[]): string {
   );
 }
 
-/** Lays a table whose first column names the rows. */
+/** Makes a table whose first column names the rows. */
 function table(
   names: readonly string[],
   rows: readonly (readonly string[])[],
@@ -366,7 +365,7 @@ function evaluationParts(
   return [heading("Evaluation"), table(["", ...names], rows)];
 }
 
-/** Rows of evaluations, and the text of each. */
+/** Rows of the evaluation table, and the text of each. */
 const EVALUATION_ROWS: readonly [
   name: string,
   textOf: (evaluation: ReportedEvaluation) => string | undefined,

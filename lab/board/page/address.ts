@@ -1,43 +1,43 @@
-/** Part of the horizontal axis of an environment's charts. */
+/** Visible range of the horizontal axis of an environment's charts. */
 export interface Zoom {
   environment: string;
   from: number;
   to: number;
 }
 
-/** All that a view shows, as the address holds it. */
+/** View of the page, as in its address. */
 export interface View {
   /** Page. */
   page: "runs" | "run" | "group";
-  /** The run, or the experiment or search, that is shown. */
+  /** Id of the shown run, experiment or search. */
   id: string;
-  /** Second run, that a run is compared with. */
+  /** Id of a second run to compare with. */
   other: string;
   /** Filter of the runs. */
   filter: string;
-  /** Column that the table is sorted by, with a minus before it for the other direction. */
+  /** Sort column, with a minus for descending order. */
   sort: string;
-  /** Columns that were added to the usual ones. */
+  /** Columns added to the default ones. */
   columns: string[];
-  /** Columns that were taken away. */
+  /** Columns removed from the default ones. */
   hidden: string[];
-  /** Statistics with a chart each; null for the usual ones. */
+  /** Statistics to draw; null for the default ones. */
   charts: string[] | null;
-  /** Places of curves. */
+  /** Quantity of the horizontal axis. */
   x: "steps" | "time" | "episodes";
   /** Curves of groups or of single runs. */
   curves: "mean" | "iqm" | "runs";
-  /** Settings that groups differ in; none for all but the seed. */
+  /** Settings that define groups; empty for all but the seed. */
   by: string[];
-  /** Part of all points that each is a mean of. */
+  /** Smoothing: fraction of all points that each is a mean of. */
   smooth: number;
-  /** True for logarithms of heights. */
+  /** Logarithmic vertical axis. */
   log: boolean;
-  /** Places that the charts of an environment are cut to. */
+  /** Visible range of an environment's charts. */
   zoom: Zoom | null;
 }
 
-/** View without anything chosen. */
+/** Default view. */
 export const HOME: Readonly<View> = {
   page: "runs",
   id: "",
@@ -57,7 +57,7 @@ export const HOME: Readonly<View> = {
 
 const PAGES: readonly View["page"][] = ["runs", "run", "group"];
 
-/** Values that a part of the address may have. */
+/** Allowed values of a part of the address. */
 const CHOICES = {
   x: ["steps", "time", "episodes"],
   curves: ["mean", "iqm", "runs"],
@@ -66,7 +66,7 @@ const CHOICES = {
 const TEXTS = ["other", "filter", "sort"] as const;
 const LISTS = ["columns", "hidden", "by"] as const;
 
-/** Lists names as one text: commas within them are written as `%2C`. */
+/** Joins names; commas within them become `%2C`. */
 function joined(names: readonly string[]): string {
   return names.map((it) => it.replaceAll("%", "%25").replaceAll(",", "%2C"))
     .join(",");
@@ -80,7 +80,7 @@ function split(text: string): string[] {
     );
 }
 
-/** Writes a view as the part of an address after `#`: without what is as usual. */
+/** Encodes a view as the part of an address after `#`, without defaults. */
 export function encodeView(view: View): string {
   const parts = new URLSearchParams();
   for (const key of TEXTS) {
@@ -107,7 +107,7 @@ export function encodeView(view: View): string {
   return `#/${path}${query === "" ? "" : `?${query}`}`;
 }
 
-/** Reads a view; what cannot be read is as usual. */
+/** Decodes a view; invalid parts are replaced by defaults. */
 export function decodeView(hash: string): View {
   const [, path = "", query = ""] = /^#?\/?([^?]*)(?:\?(.*))?$/s.exec(hash) ??
     [];

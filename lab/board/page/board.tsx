@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The page of the board: asks for what is new, and shows what the address says. */
+/** Page of the board: fetches updates, and shows the view of the address. */
 import { type JSX, render } from "preact";
 import { useEffect, useReducer, useRef } from "preact/hooks";
 import { decodeView, encodeView, HOME, type View } from "./address.ts";
@@ -9,10 +9,10 @@ import type { Board } from "./parts.tsx";
 import { GroupPage, RunPage } from "./run.tsx";
 import { RunsPage } from "./runs.tsx";
 
-/** Milliseconds after which ages are shown anew. */
+/** Milliseconds between updates of shown ages. */
 const AGES_MS = 30_000;
 
-/** Closes menus by Escape, and by a click elsewhere. */
+/** Closes menus on Escape, and on a click elsewhere. */
 function closeMenus(): void {
   const openMenus = () =>
     document.querySelectorAll<HTMLDetailsElement>("details.menu[open]");
@@ -31,7 +31,7 @@ function closeMenus(): void {
   });
 }
 
-/** Shows the whole page. */
+/** Renders the whole page. */
 function App(): JSX.Element {
   const [, refresh] = useReducer((count: number) => count + 1, 0);
   const client = useRef<Client>();
@@ -99,7 +99,7 @@ function Page({ board }: { board: Board }): JSX.Element {
     : <GroupPage board={board} folder={folder} />;
 }
 
-/** Lets charts read colours as they are in light or in dark, not as pairs. */
+/** Resolves colours to light or dark ones, so that charts can read them. */
 function registerColors(): void {
   const colors = Array.from({ length: COLORS }, (_, i) => `--color${i}`);
   for (const name of ["--edge", "--soft", ...colors]) {

@@ -20,32 +20,35 @@ import { number } from "./format.ts";
 import { COLORS, type Curve } from "./groups.ts";
 import { download, Swatch } from "./parts.tsx";
 
-/** Places of a chart, height in pixels, and names below it. */
+/**
+ * Largest number of points of a chart, height in pixels, and largest number of names
+ * below it.
+ */
 const MOST_PLACES = 800, HEIGHT = 260, MOST_NAMES = 12;
-/** Dashes of the first colours, of those above them, and so on. */
+/** Dash patterns of the first colours, of the next ones, and so on. */
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
-/** Series of a curve: its line, and the edges of its band. */
+/** Series of a curve: its line, and the bounds of its band. */
 const SERIES = 3;
 
 type Range = [from: number, to: number];
 
-/** Chart, and what people do with it. */
+/** Properties of a chart. */
 export interface ChartProps {
   title: string;
   curves: readonly Curve[];
   xLabel: string;
   log: boolean;
   zoom: Readonly<Range> | null;
-  /** Charts of the same name point at the same place. */
+  /** Charts with the same name share the pointer's position. */
   group: string;
   onZoom(zoom: Range | null): void;
 }
 
-/** What a plot shows. */
+/** Data of a plot. */
 interface Drawn {
   data: UPlot.AlignedData;
   curves: readonly Curve[];
-  /** Range of all places, and of those that are seen. */
+  /** Whole and visible range of x. */
   whole: Range;
   x: Range;
   y: Range;
@@ -56,7 +59,7 @@ function themed(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name);
 }
 
-/** Returns the range of all places, from 0 where they begin near it. */
+/** Returns the whole range of x, from 0 if it begins near it. */
 function wholeRange(x: readonly number[]): Range {
   if (x.length === 0) return [0, 1];
   const first = drawable(x[0]), last = drawable(x[x.length - 1]);
@@ -65,7 +68,7 @@ function wholeRange(x: readonly number[]): Range {
   return [from, from + Math.max(1, 1e-9 * Math.abs(from))];
 }
 
-/** Computes what is drawn: all curves at the same places. */
+/** Computes the data of a plot: all curves at the same x coordinates. */
 export function drawnOf(
   curves: readonly Curve[],
   { log, zoom }: Pick<ChartProps, "log" | "zoom">,
@@ -77,7 +80,7 @@ export function drawnOf(
     heightsAt({ x: curve.x, y }, places).map((value, i) => {
       if (Number.isNaN(value) || log && value <= 0) return null;
       const height = drawable(value);
-      // What is next to the part that is seen leads into it.
+      // Includes the neighbours of the visible range, so that lines lead into it.
       if (
         (places[i + 1] ?? Infinity) >= x[0] &&
         (places[i - 1] ?? -Infinity) <= x[1]
@@ -97,7 +100,7 @@ export function drawnOf(
   return { data: [places, ...columns], curves, whole, x, y };
 }
 
-/** Writes the numbers along an axis: short, but not two of them alike. */
+/** Formats tick labels: short, but distinct. */
 export function tickTexts(ticks: readonly (number | null)[]): string[] {
   for (let digits = 6;; digits++) {
     const texts = ticks.map((it) => it === null ? "" : tickText(it, digits));
@@ -117,7 +120,7 @@ function tickText(value: number, digits: number): string {
     : text(value);
 }
 
-/** Makes an axis whose numbers are chosen here: those of the library never end for some doubles. */
+/** Makes an axis with ticks chosen here: the library loops forever for some doubles. */
 function axis(
   ticks: () => number[],
   rest: Pick<UPlot.Axis, "label" | "size">,
@@ -138,7 +141,7 @@ function axis(
   };
 }
 
-/** Makes the series of curves, with the bands between their edges. */
+/** Makes the series of curves, with bands between their bounds. */
 function seriesOf(
   curves: readonly Curve[],
 ): Pick<UPlot.Options, "series" | "bands"> {
@@ -153,7 +156,7 @@ function seriesOf(
           stroke: () => color(curve),
           width: isMany ? 1 : 1.75,
           dash: DASHES[Math.floor(curve.color / COLORS) % DASHES.length],
-          // One point has no line.
+          // A single point has no line.
           points: {
             show: curve.x.length === 1,
             size: 6,
@@ -176,7 +179,7 @@ function seriesOf(
   };
 }
 
-/** Draws curves with bands, with the values under the pointer below. */
+/** Draws curves with bands, with the values at the pointer below. */
 export function Chart(props: ChartProps): JSX.Element {
   const { title, curves, xLabel, log, zoom, group } = props;
   const element = useRef<HTMLDivElement>(null);
@@ -197,7 +200,7 @@ export function Chart(props: ChartProps): JSX.Element {
 
   useLayoutEffect(() => {
     const parent = element.current!;
-    const made = new UPlot(
+    const created = new UPlot(
       {
         width: parent.clientWidth || 400,
         height: HEIGHT,
@@ -228,12 +231,12 @@ export function Chart(props: ChartProps): JSX.Element {
           setCursor: [({ cursor: { idx, left = -1 } }) => {
             if (left >= 0) setPointed(idx ?? null);
           }],
-          setSelect: [(it) => {
-            const { left, width } = it.select;
+          setSelect: [(plot) => {
+            const { left, width } = plot.select;
             if (width < 3) return;
             const [from, to] = [left, left + width]
-              .map((pixels) => it.posToVal(pixels, "x"));
-            it.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+              .map((pixels) => plot.posToVal(pixels, "x"));
+            plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
             events.current.onZoom([from, to]);
           }],
         },
@@ -241,19 +244,19 @@ export function Chart(props: ChartProps): JSX.Element {
       drawn.data,
       parent,
     );
-    plot.current = made;
+    plot.current = created;
     const observer = new ResizeObserver(() => {
       const { clientWidth: width } = parent;
-      if (width > 0) made.setSize({ width, height: HEIGHT });
+      if (width > 0) created.setSize({ width, height: HEIGHT });
     });
     observer.observe(parent);
     const dark = matchMedia("(prefers-color-scheme: dark)");
-    const redraw = () => made.redraw();
+    const redraw = () => created.redraw();
     dark.addEventListener("change", redraw);
     return () => {
       dark.removeEventListener("change", redraw);
       observer.disconnect();
-      made.destroy();
+      created.destroy();
     };
   }, [looks]);
 
@@ -332,7 +335,7 @@ export function Chart(props: ChartProps): JSX.Element {
   );
 }
 
-/** Lists the values at the pointer, or the last ones, the highest first. */
+/** Lists the values at the pointer, or the last ones, highest first. */
 function Values(
   { drawn: { data, curves }, pointed, xLabel }: {
     drawn: Drawn;
@@ -369,14 +372,14 @@ function Values(
   );
 }
 
-/** Writes what is drawn as CSV: a row for each point of each curve. */
+/** Writes the data as CSV: a row for each point of each curve. */
 export function csvOf(
   { curves }: Pick<Drawn, "curves">,
   xLabel: string,
 ): string {
-  const cell = (it: string) => {
-    // Spreadsheets take some texts for formulas.
-    const text = /^[=+\-@\t\r]/.test(it) ? `'${it}` : it;
+  const cell = (cellText: string) => {
+    // Spreadsheets may evaluate texts as formulas.
+    const text = /^[=+\-@\t\r]/.test(cellText) ? `'${cellText}` : cellText;
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const rows = curves.flatMap(({ name, x, y, low, high }) =>

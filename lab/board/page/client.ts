@@ -10,9 +10,9 @@ import type {
 import type { View } from "./address.ts";
 import type { Line } from "./groups.ts";
 
-/** Milliseconds between two questions. */
+/** Milliseconds between two requests. */
 const PAUSE_MS = 2_000;
-/** Runs whose rows are asked for at once. */
+/** Largest number of runs in a request. */
 const MOST_RUNS = 100;
 
 /** Columns of the horizontal axes. */
@@ -22,12 +22,12 @@ const AXES: Readonly<Record<View["x"], string>> = {
   episodes: "time/episodes",
 };
 
-/** Curves that are drawn. */
+/** Curves to draw. */
 export interface Wish {
   runs: readonly ShownFolder[];
   statistics: readonly string[];
   x: View["x"];
-  /** Most rows of a run that was begun before the page looked. */
+  /** Largest number of rows of a run that started before the page was opened. */
   rows: number;
 }
 
@@ -44,12 +44,12 @@ async function ask<Answer>(path: string): Promise<Answer> {
   );
 }
 
-/** Asks for the files of a folder. */
+/** Fetches the list of a folder's files. */
 export function askFiles(id: string): Promise<FolderFile[]> {
   return ask(`/api/runs/${id}`);
 }
 
-/** Rows of a run that are known. */
+/** Known rows of a run. */
 class RunRows {
   readonly run: ShownFolder;
   readonly next: number;
@@ -71,7 +71,7 @@ class RunRows {
     return this.#steps.length;
   }
 
-  /** Returns the rows with new ones, of the same columns or more. */
+  /** Returns the rows with new ones added, of the same or more columns. */
   with(run: ShownFolder, rows: NewRows | undefined): RunRows {
     if (rows === undefined) {
       const same = new RunRows(run, {
@@ -95,7 +95,7 @@ class RunRows {
     return new RunRows(run, { next: rows.next, steps, values });
   }
 
-  /** Returns the points of a statistic, the same object until there are others. */
+  /** Returns the points of a statistic, the same object while they do not change. */
   line(statistic: string, axis: View["x"]): Line {
     const key = `${axis} ${statistic}`, known = this.#lines.get(key);
     if (known !== undefined) return known;
@@ -104,7 +104,7 @@ class RunRows {
     const heights = this.#values[statistic] ?? [];
     let at = NaN, last = -Infinity;
     heights.forEach((height, i) => {
-      // An evaluation has no time of its own: it follows the row before.
+      // Evaluations have no time of their own: that of the row before is used.
       at = places?.[i] ?? at;
       if (height === null || !(at > last)) return;
       line.x.push(last = drawable(at));
@@ -115,34 +115,34 @@ class RunRows {
   }
 }
 
-/** Asks the server for what is new while the page is seen, and keeps it. */
+/** Fetches and keeps updates while the page is visible. */
 export class Client {
-  /** All that there is, by id. */
+  /** All folders by id. */
   readonly folders: Map<string, ShownFolder> = new Map();
-  /** Lines on folders that are not shown. */
+  /** A line for each folder that is not shown. */
   notices: readonly string[] = [];
-  /** True once the first answer has come. */
+  /** True after the first response. */
   isRead = false;
-  /** Line on why nothing new comes; empty where it does. */
+  /** Reason why no updates arrive; empty if they do. */
   problem = "";
   readonly #onChange: () => void;
   #version = 0;
   #wish: Wish = { runs: [], statistics: [], x: "steps", rows: 0 };
   #wishKey = "";
-  /** Rows that are drawn, and those that take their place once all are there. */
+  /** Drawn rows, and those that replace them once complete. */
   #rows = new Map<string, RunRows>();
   #coming: Map<string, RunRows> | undefined;
   #wake = () => {};
   #isWoken = false;
 
-  /** Begins to ask. */
+  /** Starts to fetch updates. */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
     document.addEventListener("visibilitychange", () => this.#wake());
     this.#run();
   }
 
-  /** Says which curves are drawn. */
+  /** Sets the curves to draw. */
   want(wish: Wish): void {
     this.#wish = wish;
     const key = JSON.stringify([wish.statistics, wish.x, wish.rows]);
@@ -155,7 +155,7 @@ export class Client {
     this.#wake();
   }
 
-  /** Returns the points of a statistic of a run, as far as they are there. */
+  /** Returns the points of a run's statistic, as far as they are known. */
   line(id: string, statistic: string, axis: View["x"]): Line | undefined {
     const line = this.#rows.get(id)?.line(statistic, axis);
     return line === undefined || line.x.length === 0 ? undefined : line;
@@ -168,7 +168,7 @@ export class Client {
       let isChanged = false;
       try {
         isChanged = await this.#readRuns();
-        // They say what is drawn of it.
+        // They determine what is drawn.
         if (isChanged) this.#onChange();
         isChanged = await this.#readCurves();
         this.problem = "";
@@ -182,7 +182,7 @@ export class Client {
     }
   }
 
-  /** Waits for two seconds or until something else is wanted, and while the page is not seen. */
+  /** Waits for two seconds, until other curves are wanted, and while the page is hidden. */
   async #pause(): Promise<void> {
     do {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ export class Client {
   async #readRuns(): Promise<boolean> {
     const answer = await ask<RunsAnswer>(`/api/runs?since=${this.#version}`);
     const ids = new Set(answer.ids);
-    // A server that was started again on an older clock.
+    // The server was restarted, with an earlier clock.
     if (answer.version < this.#version) this.folders.clear();
     const isChanged = !this.isRead || answer.changed.length > 0 ||
       ids.size !== this.folders.size;
@@ -211,7 +211,7 @@ export class Client {
     return isChanged;
   }
 
-  /** Reads rows of the runs that have changed since. */
+  /** Fetches new rows of changed runs. */
   async #readCurves(): Promise<boolean> {
     const { runs, statistics, x, rows } = this.#wish;
     const rowsOf = this.#coming ?? this.#rows, key = this.#wishKey;
@@ -224,7 +224,7 @@ export class Client {
       query.set("rows", String(rows));
       const since = some.map((run) => {
         const known = rowsOf.get(run.id);
-        // A run that was resumed may have lost rows; more of them than are seen are thinned.
+        // A resumed run may have lost rows; too many rows are thinned.
         return known?.run.since !== run.since || known.count > 4 * rows
           ? 0
           : known.next;
@@ -232,16 +232,16 @@ export class Client {
       query.set("runs", some.map(({ id }) => id).join());
       query.set("since", since.join());
       const answer = await ask<CurvesAnswer>(`/api/curves?${query}`);
-      // Something else is wanted by now.
+      // Other curves are wanted by now.
       if (key !== this.#wishKey) return true;
       some.forEach((run, k) => {
-        const known = rowsOf.get(run.id), own = answer[run.id];
+        const known = rowsOf.get(run.id), fresh = answer[run.id];
         const empty = { next: 0, steps: [], values: {} };
         rowsOf.set(
           run.id,
           known === undefined || since[k] === 0
-            ? new RunRows(run, own ?? empty)
-            : known.with(run, own),
+            ? new RunRows(run, fresh ?? empty)
+            : known.with(run, fresh),
         );
       });
     }

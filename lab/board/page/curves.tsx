@@ -8,11 +8,11 @@ import { count, statisticText } from "./format.ts";
 import { byName, type Curve, CurveMaker, groupsOf, ordered } from "./groups.ts";
 import { type Board, Choice, Menu } from "./parts.tsx";
 
-/** Statistics at a time: more are not asked for. */
+/** Largest number of statistics at a time. */
 const MOST_STATISTICS = 16;
-/** Rows of few runs, and of many. */
+/** Rows for few and for many runs. */
 const FEW_ROWS = 2000, MANY_ROWS = 400, MANY_RUNS = 20;
-/** Statistics where none is chosen. */
+/** Default statistics. */
 export const USUAL: readonly string[] = [
   "rollout/return_mean",
   "eval/return_mean",
@@ -24,14 +24,14 @@ const X_LABELS: Readonly<Record<View["x"], string>> = {
   episodes: "Episodes",
 };
 
-/** Shows the curves of runs: a chart of each statistic for each environment. */
+/** Shows the curves of runs: a chart for each statistic and environment. */
 export function Curves(
   { board, runs, usual = USUAL, isSingle = false }: {
     board: Board;
     runs: readonly ShownFolder[];
-    /** Statistics where the view names none of its own. */
+    /** Statistics if the view names none. */
     usual?: readonly string[];
-    /** True to draw single runs, whatever the view says. */
+    /** Draw single runs in any view. */
     isSingle?: boolean;
   },
 ): JSX.Element {
@@ -42,19 +42,19 @@ export function Curves(
   const maker = useRef<CurveMaker>();
   const before = useRef(new Map<string, Curve[]>());
   maker.current ??= new CurveMaker();
-  const all = ordered(runs.flatMap(({ statistics }) => statistics));
+  const available = ordered(runs.flatMap(({ statistics }) => statistics));
   const chosen = (view.charts ?? usual).slice(0, MOST_STATISTICS);
-  const statistics = chosen.filter((it) => all.includes(it));
+  const statistics = chosen.filter((it) => available.includes(it));
   const rows = runs.length > MANY_RUNS ? MANY_ROWS : FEW_ROWS;
   client.want({ runs, statistics, x: view.x, rows });
 
   const groups = groupsOf(runs, view);
   const environments = [...new Set(groups.map((it) => it.environment))]
     .sort(byName);
-  /** Returns the curves of a chart, the same list until one of them changes. */
+  /** Returns the curves of a chart, the same list while they do not change. */
   const curvesOf = (statistic: string, environment: string): Curve[] => {
-    const own = groups.filter((it) => it.environment === environment);
-    const curves = own.map((group, i) =>
+    const shown = groups.filter((it) => it.environment === environment);
+    const curves = shown.map((group, i) =>
       maker.current!.of(
         JSON.stringify([statistic, environment, i]),
         group.runs.flatMap(({ id }) =>
@@ -83,7 +83,7 @@ export function Curves(
       <div class="controls">
         <Menu
           name="Charts"
-          all={all}
+          all={available}
           chosen={chosen}
           textOf={statisticText}
           onToggle={(name, isOn) => {

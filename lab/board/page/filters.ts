@@ -1,14 +1,14 @@
-/** Settings of a run by name; those within others have dotted names. */
+/** Settings of a run by name; nested ones have dotted names. */
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** A run, as far as it is filtered by. */
+/** Run as the filter sees it. */
 export interface Filtered {
-  /** Text that words are looked for in. */
+  /** Text to search for words. */
   readonly text: string;
   readonly settings: Settings;
 }
 
-/** Lists settings, those within others by dotted names. */
+/** Flattens nested settings to dotted names. */
 export function flatten(settings: Settings, prefix = ""): Settings {
   return Object.fromEntries(
     Object.entries(settings).flatMap(([key, value]) =>
@@ -23,21 +23,20 @@ function isMapping(value: unknown): value is Settings {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Writes a value of a setting: texts as they are, others as JSON. */
+/** Formats a setting: texts as they are, others as JSON. */
 export function valueText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
 }
 
 type Test = (run: Filtered) => boolean;
 
-/** Words, of which those in quotes may hold spaces. */
+/** Words; quoted ones may contain spaces. */
 const WORD = /(?:"[^"]*"?|[^\s"])+/g;
 const COMPARISON = /^([^=<>!]+)(!=|<=|>=|=|<|>)(.*)$/s;
 
 /**
- * Makes the test of a filter: words that all are in the text of a run, in any case,
- * and comparisons such as `gamma=0.99`, `env=Cart*`, `numEnvs>=8` or
- * `optimizer!=adam`.
+ * Makes the test of a filter: words that a run's text must contain, ignoring case, and
+ * comparisons such as `gamma=0.99`, `env=Cart*`, `numEnvs>=8` or `optimizer!=adam`.
  */
 export function matcherOf(filter: string): Test {
   const tests = (filter.match(WORD) ?? [])
@@ -78,16 +77,16 @@ function comparison(
   };
 }
 
-/** Settings that say nothing about a run: where its code lies. */
+/** Settings that do not characterize a run: locations of its code. */
 export const PASSED_OVER = /^(envModules|algorithmModules)$/;
 
 /**
- * Lists the settings that somebody varied: those in which runs of an algorithm differ
- * in an environment. One that some lack is among them where it is part of another
- * setting, such as an option of the environment.
+ * Lists the varied settings: those in which runs of an algorithm differ in an
+ * environment. A setting that some lack is included if it is nested, such as an
+ * environment option.
  */
 export function differing(runs: readonly Settings[]): string[] {
-  const found = new Set<string>();
+  const varied = new Set<string>();
   const tasks = Map.groupBy(
     runs,
     ({ algorithm, env }) => JSON.stringify([algorithm, env]),
@@ -99,18 +98,18 @@ export function differing(runs: readonly Settings[]): string[] {
         if (PASSED_OVER.test(key)) continue;
         const text = valueText(value), before = first.get(key);
         if (before === undefined) first.set(key, text);
-        else if (before !== text) found.add(key);
+        else if (before !== text) varied.add(key);
         counts.set(key, (counts.get(key) ?? 0) + 1);
       }
     }
     for (const [key, count] of counts) {
-      if (key.includes(".") && count < group.length) found.add(key);
+      if (key.includes(".") && count < group.length) varied.add(key);
     }
   }
-  return [...found].sort();
+  return [...varied].sort();
 }
 
-/** Compares values of a column: numbers by size, then texts; what is missing comes last. */
+/** Compares values of a column: numbers by size, then texts; missing ones come last. */
 export function compare(a: unknown, b: unknown): number {
   const rank = (value: unknown) =>
     typeof value === "number" && !Number.isNaN(value)
@@ -127,7 +126,7 @@ export function compare(a: unknown, b: unknown): number {
     : valueText(a).localeCompare(valueText(b), "en", { numeric: true });
 }
 
-/** Sorts by a column; what is missing stays last in the other direction, too. */
+/** Sorts by a column; missing values come last in both directions. */
 export function sortBy<T>(
   items: readonly T[],
   valueOf: (item: T) => unknown,

@@ -1,18 +1,18 @@
-/** Numbers, times and sizes in words. */
+/** Formats of numbers, times and sizes. */
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const some = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
 
-/** What stands where there is nothing. */
+/** Placeholder for missing values. */
 export const NONE = "–";
 
-/** Writes a whole number with separators. */
+/** Formats a whole number with separators. */
 export function count(value: number | null | undefined): string {
   if (!isNumber(value)) return NONE;
   return Math.abs(value) < 1e15 ? whole.format(value) : number(value);
 }
 
-/** Writes a number of four digits: `0.0003`, `1,235` or `1.2e-7`. */
+/** Formats a number with four digits: `0.0003`, `1,235` or `1.2e-7`. */
 export function number(value: number | null | undefined): string {
   if (!isNumber(value)) return NONE;
   const size = Math.abs(value);
@@ -26,20 +26,20 @@ function isNumber(value: number | null | undefined): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 
-/** Writes seconds: `12 s`, `3:05 min`, `2:10 h` or `4 d 3 h`. */
+/** Formats seconds: `12 s`, `3:05 min`, `2:10 h` or `4 d 3 h`. */
 export function duration(seconds: number | null | undefined): string {
   if (!isNumber(seconds) || seconds < 0) return NONE;
   const two = (value: number) => String(value).padStart(2, "0");
-  const all = Math.round(seconds);
-  if (all < 60) return `${all} s`;
-  const [s, minutes] = [all % 60, Math.floor(all / 60)];
+  const rounded = Math.round(seconds);
+  if (rounded < 60) return `${rounded} s`;
+  const [s, minutes] = [rounded % 60, Math.floor(rounded / 60)];
   if (minutes < 60) return `${minutes}:${two(s)} min`;
   const [m, hours] = [minutes % 60, Math.floor(minutes / 60)];
   if (hours < 48) return `${hours}:${two(m)} h`;
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** Writes a size in bytes. */
+/** Formats a size in bytes. */
 export function bytes(size: number | null | undefined): string {
   if (!isNumber(size)) return NONE;
   const units = ["B", "kB", "MB", "GB", "TB"];
@@ -48,7 +48,7 @@ export function bytes(size: number | null | undefined): string {
   return `${unit === 0 ? value : value.toPrecision(3)} ${units[unit]}`;
 }
 
-/** Writes the name of a statistic in words: `eval/return_mean` as "Eval: return mean". */
+/** Formats the name of a statistic: `eval/return_mean` as "Eval: return mean". */
 export function statisticText(name: string): string {
   const known = TITLES[name];
   if (known !== undefined) return known;

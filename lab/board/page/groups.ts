@@ -9,7 +9,7 @@ import {
   valueText,
 } from "./filters.ts";
 
-/** Points of a run or of a group, with the edges of a group's band. */
+/** Points of a run or a group, with the bounds of a group's band. */
 export interface Line {
   x: number[];
   y: number[];
@@ -17,14 +17,14 @@ export interface Line {
   high?: number[];
 }
 
-/** Line of a chart. */
+/** Curve of a chart. */
 export interface Curve extends Line {
   readonly name: string;
-  /** Index of the colour; those above the last one are dashed. */
+  /** Index of the colour; higher ones than the last are dashed. */
   readonly color: number;
 }
 
-/** Runs that are drawn as one curve. */
+/** Runs drawn as one curve. */
 export interface Group {
   name: string;
   color: number;
@@ -32,19 +32,19 @@ export interface Group {
   runs: readonly ShownFolder[];
 }
 
-/** Colours of a chart, of which the style sheet has a light and a dark set. */
+/** Number of chart colours in the style sheet. */
 export const COLORS = 6;
-/** Groups from which on bands have fewer places. */
+/** Number of groups from which on bands have fewer points. */
 const MANY = 10;
 
-/** Names a folder: by its path, or by the root where it is that. */
+/** Names a folder: by its path, or by the root. */
 export function nameOf(
   { name, root }: { readonly name: string; readonly root: string },
 ): string {
   return name || root;
 }
 
-/** Compares names, in which numbers count as such. */
+/** Compares names, with numbers by value. */
 export function byName(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true });
 }
@@ -58,7 +58,7 @@ const ORDER = [
   /^eval\//,
 ];
 
-/** Puts statistics in the order in which they matter. */
+/** Sorts statistics by relevance. */
 export function ordered(statistics: Iterable<string>): string[] {
   const rank = (name: string) => {
     const place = ORDER.findIndex((it) => it.test(name));
@@ -67,7 +67,7 @@ export function ordered(statistics: Iterable<string>): string[] {
   return [...new Set(statistics)].sort((a, b) => rank(a) - rank(b));
 }
 
-/** Names the group of a run: its settings but the seed, or the given ones alone. */
+/** Makes the key of a run's group: its settings but the seed, or only the given ones. */
 function groupOf(settings: Settings, by: readonly string[]): string {
   const flat = flatten(settings);
   const keys = by.length > 0 ? by : Object.keys(flat)
@@ -76,8 +76,8 @@ function groupOf(settings: Settings, by: readonly string[]): string {
 }
 
 /**
- * Groups the runs of each environment by their settings. A group is named by what
- * tells it from others of its task.
+ * Groups the runs of each environment by settings. A group's name is its difference
+ * from other groups in the environment.
  */
 export function groupsOf(
   runs: readonly ShownFolder[],
@@ -85,10 +85,10 @@ export function groupsOf(
 ): Group[] {
   const tasks = Map.groupBy(runs, ({ environment }) => environment);
   const groups = [...tasks].sort(([a], [b]) => byName(a, b))
-    .flatMap(([environment, own]) => {
-      const flat = own.map(({ settings }) => flatten(settings));
+    .flatMap(([environment, task]) => {
+      const flat = task.map(({ settings }) => flatten(settings));
       const varied = by.length > 0 ? by : ["algorithm", ...differing(flat)];
-      const groups = Map.groupBy(own, ({ settings }) => groupOf(settings, by));
+      const groups = Map.groupBy(task, ({ settings }) => groupOf(settings, by));
       return [...groups.values()].map((runs) => ({
         name: titleOf(runs[0], varied) || nameOf(runs[0]),
         environment,
@@ -131,7 +131,7 @@ function titleOf(
     ).join(" ");
 }
 
-/** Replaces each height by a mean of those near it: of a part of all, from 0 to 1. */
+/** Smooths a line: each point becomes a mean of neighbours, a fraction of all from 0 to 1. */
 export function smooth(line: Line, part: number): Line {
   const { x, y } = line, last = y.length - 1;
   const reach = Math.round(y.length * part / 2);
@@ -139,14 +139,14 @@ export function smooth(line: Line, part: number): Line {
   const sums = [0];
   for (const it of y) sums.push(sums[sums.length - 1] + it);
   const means = y.map((_, i) => {
-    // Evenly on both sides, so that the ends stay in their places.
+    // Symmetrically, so that the ends stay in place.
     const near = Math.min(reach, i, last - i);
     return (sums[i + near + 1] - sums[i - near]) / (2 * near + 1);
   });
   return { x, y: means };
 }
 
-/** Computes curves out of points, each again only when its points change. */
+/** Computes curves from points, only when they change. */
 export class CurveMaker {
   readonly #made = new Map<
     string,
@@ -154,11 +154,11 @@ export class CurveMaker {
   >();
 
   /**
-   * Sums up the lines of a group's runs.
+   * Aggregates the lines of a group's runs.
    *
-   * @param key Name of the place where it is drawn.
+   * @param key Name of the chart.
    * @param lines Lines of the runs that have points.
-   * @param about The group, the view, and the number of groups.
+   * @param about Group, view, and number of groups.
    */
   of(
     key: string,

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Parts that several views have. All text is given as text: none becomes markup. */
+/** Parts of several views. Texts are inserted as text, never as markup. */
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ShownFolder } from "../answers.ts";
@@ -8,17 +8,17 @@ import type { Client } from "./client.ts";
 import { count } from "./format.ts";
 import { COLORS } from "./groups.ts";
 
-/** What views know, and how they change the address. */
+/** State of the views, with functions that change the address. */
 export interface Board {
   client: Client;
   view: View;
-  /** Changes the view; `replace` leaves the browser's way back as it is. */
+  /** Changes the view; `replace` adds no entry to the browser's history. */
   go(changes: Partial<View>, step?: "push" | "replace"): void;
-  /** Returns the address of another view, without the parts that belong to this one. */
+  /** Returns the address of another view, without the parts of this one. */
   link(changes: Partial<View>): string;
 }
 
-/** Offers a file. */
+/** Downloads a file. */
 export function download(name: string, content: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);
@@ -27,24 +27,24 @@ export function download(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** Shows the line of a curve. */
+/** Shows the line style of a curve. */
 export function Swatch({ color }: { color: number }): JSX.Element {
   const dash = Math.floor(color / COLORS) % 4;
   const style = { color: `var(--color${color % COLORS})` };
   return <span class={`swatch dash${dash}`} style={style} />;
 }
 
-/** Shows a state, with its reason as a hint. */
-export function State({ of }: { of: ShownFolder }): JSX.Element {
-  const hint = [of.reason ?? "", ...of.problems].filter((it) => it !== "");
+/** Shows a state, with its reason as a tooltip. */
+export function State({ folder }: { folder: ShownFolder }): JSX.Element {
+  const hint = [folder.reason ?? "", ...folder.problems].filter(Boolean);
   return (
-    <span class="state" data-state={of.state} title={hint.join("\n")}>
-      {of.state}
+    <span class="state" data-state={folder.state} title={hint.join("\n")}>
+      {folder.state}
     </span>
   );
 }
 
-/** Shows a number with its part of a whole. */
+/** Shows a number as a fraction of a whole. */
 export function Progress(
   { value, total, what = "" }: {
     value: number;
@@ -69,7 +69,7 @@ export function Progress(
   );
 }
 
-/** Lists what is wrong. */
+/** Lists problems. */
 export function Problems({ lines }: { lines: readonly string[] }): JSX.Element {
   return (
     <ul class="problems" role="status">
@@ -78,7 +78,7 @@ export function Problems({ lines }: { lines: readonly string[] }): JSX.Element {
   );
 }
 
-/** Shows a part under a heading. */
+/** Shows a section with a heading. */
 export function Section(
   { title, children }: { title: string; children: ComponentChildren },
 ): JSX.Element {
@@ -90,7 +90,7 @@ export function Section(
   );
 }
 
-/** Shows a menu that a click on its name opens, with boxes to check. */
+/** Shows a menu of check boxes, opened by a click on its name. */
 export function Menu(
   { name, all, chosen, textOf, onToggle }: {
     name: string;
@@ -104,15 +104,15 @@ export function Menu(
     <details class="menu">
       <summary class="card">{name}</summary>
       <div class="card choices">
-        {all.map((it) => (
-          <label class="check" title={it} key={it}>
-            <span>{textOf(it)}</span>
+        {all.map((item) => (
+          <label class="check" title={item} key={item}>
+            <span>{textOf(item)}</span>
             <input
               type="checkbox"
-              value={it}
-              checked={chosen.includes(it)}
+              value={item}
+              checked={chosen.includes(item)}
               onChange={({ currentTarget }) =>
-                onToggle(it, currentTarget.checked)}
+                onToggle(item, currentTarget.checked)}
             />
           </label>
         ))}
@@ -121,7 +121,7 @@ export function Menu(
   );
 }
 
-/** Shows a choice of values by their texts. */
+/** Shows a choice of values. */
 export function Choice<Value extends string>(
   { label, options, value, onChange, wide = false }: {
     label: string;
@@ -146,7 +146,7 @@ export function Choice<Value extends string>(
   );
 }
 
-/** Shows a button that copies a text, and says so. */
+/** Shows a button that copies a text, with feedback. */
 export function Copy(
   { text, what }: { text: string; what: string },
 ): JSX.Element {
@@ -156,7 +156,7 @@ export function Copy(
       await navigator.clipboard.writeText(text);
       say("Copied");
     } catch {
-      // Browsers refuse where the page is not in front.
+      // Browsers refuse this for a page in the background.
       say("Cannot copy");
     }
     setTimeout(() => say("Copy"), 2000);
@@ -173,7 +173,7 @@ export function Copy(
   );
 }
 
-/** Shows a table of cells, the first row of which are names. */
+/** Shows a table; the first cell of each row is a name. */
 export function Table(
   { caption, head, rows }: {
     caption: string;

@@ -19,39 +19,43 @@ import {
 } from "./parts.tsx";
 import { GroupProgress, runsIn, RunTable, secondsLeft } from "./runs.tsx";
 
-/** Charts of a run where none is chosen. */
+/** Number of charts of a run by default. */
 const CHARTS = 8;
 const PICTURE =
   /^(?:(?:videos|plots)\/.*\.(?:gif|png|svg)|play[\w.-]*\.(?:gif|mp4)|[\w-]+\.svg)$/;
 const REPORT = /^(report|search)\.html$/;
 
-/** Asks for the files of a folder, again where it has changed. */
+/** Fetches the files of a folder, again when it changes. */
 function useFiles(folder: ShownFolder): FolderFile[] {
   const [files, setFiles] = useState<FolderFile[]>([]);
   useEffect(() => {
     let isWanted = true;
-    // A folder that is gone is told by the list of all.
+    // The list of all folders tells if a folder is gone.
     askFiles(folder.id).then((it) => isWanted && setFiles(it), () => {});
     return () => isWanted = false;
   }, [folder]);
   return files;
 }
 
-/** Returns the address of a file; a new one where it was written again. */
+/** Returns the address of a file, which changes whenever it is written. */
 function addressOf({ id }: ShownFolder, { path, changed }: FolderFile): string {
   return `/api/runs/${id}/${path}?changed=${changed}`;
 }
 
 function Report(
-  { of, files }: { of: ShownFolder; files: readonly FolderFile[] },
+  { folder, files }: { folder: ShownFolder; files: readonly FolderFile[] },
 ): JSX.Element | null {
   const file = files.find(({ path }) => REPORT.test(path));
   return file === undefined
     ? null
-    : <a href={addressOf(of, file)} target="_blank" rel="noopener">Report</a>;
+    : (
+      <a href={addressOf(folder, file)} target="_blank" rel="noopener">
+        Report
+      </a>
+    );
 }
 
-/** Shows an experiment or a search: how far it is, its report and its runs. */
+/** Shows an experiment or a search: progress, report and runs. */
 export function GroupPage(
   { board, folder }: { board: Board; folder: ShownFolder },
 ): JSX.Element {
@@ -60,9 +64,9 @@ export function GroupPage(
     <>
       <h1>{nameOf(folder)}</h1>
       <p class="row">
-        <State of={folder} />
+        <State folder={folder} />
         <GroupProgress runs={runs} />
-        <Report of={folder} files={files} />
+        <Report folder={folder} files={files} />
       </p>
       <Problems lines={folder.problems} />
       <Curves board={board} runs={runs} />
@@ -71,7 +75,7 @@ export function GroupPage(
   );
 }
 
-/** Shows one run. */
+/** Shows a run. */
 export function RunPage(
   { board, run }: { board: Board; run: ShownFolder },
 ): JSX.Element {
@@ -86,13 +90,13 @@ export function RunPage(
     <>
       <h1>{nameOf(run)}</h1>
       <p class="row">
-        <State of={run} />
+        <State folder={run} />
         <Progress value={run.step} total={run.totalSteps} />
-        <Report of={run} files={files} />
+        <Report folder={run} files={files} />
       </p>
       <Problems
         lines={[
-          // That a run has ended as planned is no problem.
+          // A planned end is not a problem.
           run.state === "ended" ? "" : run.reason ?? "",
           ...run.problems,
         ]}
@@ -126,10 +130,10 @@ export function RunPage(
 }
 
 function Facts({ run }: { run: ShownFolder }): JSX.Element {
-  const evaluation = (it: ShownFolder["last"]) =>
-    it === null
+  const evaluation = (point: ShownFolder["last"]) =>
+    point === null
       ? NONE
-      : `${number(it.value)} ± ${number(it.std)} at ${count(it.step)}`;
+      : `${number(point.value)} ± ${number(point.std)} at ${count(point.step)}`;
   const { begun } = run;
   const facts = {
     "Algorithm": run.algorithm || NONE,
@@ -158,12 +162,12 @@ function Facts({ run }: { run: ShownFolder }): JSX.Element {
 function Differences(
   { run, other }: { run: ShownFolder; other: ShownFolder },
 ): JSX.Element {
-  const [own, theirs] = [run, other].map((it) => flatten(it.settings));
+  const [ours, theirs] = [run, other].map((it) => flatten(it.settings));
   const text = (value: unknown) =>
     value === undefined ? NONE : valueText(value);
-  const rows = [...new Set([...Object.keys(own), ...Object.keys(theirs)])]
-    .sort().map((key) => [key, text(own[key]), text(theirs[key])])
-    .filter(([, one, two]) => one !== two);
+  const rows = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])]
+    .sort().map((key) => [key, text(ours[key]), text(theirs[key])])
+    .filter(([, left, right]) => left !== right);
   return (
     <Section title="Differences">
       {rows.length === 0 ? <p>Both have the same settings.</p> : (
@@ -183,7 +187,7 @@ function titleOf(path: string): string {
   return path === "videos/best.gif" ? "Best agent" : path;
 }
 
-/** Shows videos and plots: those that move where motion is wanted, others as links. */
+/** Shows videos and plots: animations if motion is wanted, otherwise links. */
 function Pictures(
   { run, files }: { run: ShownFolder; files: readonly FolderFile[] },
 ): JSX.Element | null {
@@ -211,20 +215,19 @@ function Pictures(
   );
 }
 
-/** Shows the settings, and folds those that say nothing. */
+/** Shows the settings; unimportant ones are folded. */
 function Settings({ run }: { run: ShownFolder }): JSX.Element {
-  const all = Object.entries(flatten(run.settings));
+  const entries = Object.entries(flatten(run.settings));
   const isSaying = (value: unknown) =>
     value !== null && !(Array.isArray(value) && value.length === 0);
-  const text = all.map(([key, value]) => `${key}: ${valueText(value)}`)
+  const text = entries.map(([key, value]) => `${key}: ${valueText(value)}`)
     .join("\n");
   return (
     <Section title="Settings">
       <details id="config">
         <summary>
-          {all.length} settings, {all.filter(([, it]) => isSaying(it)).length}
-          {" "}
-          with a value
+          {entries.length} settings,{" "}
+          {entries.filter(([, it]) => isSaying(it)).length} with a value
         </summary>
         <Copy text={text} what="the settings" />
         <pre>{text}</pre>
@@ -233,20 +236,20 @@ function Settings({ run }: { run: ShownFolder }): JSX.Element {
   );
 }
 
-/** Writes a path as a word of a shell. */
+/** Quotes a path as a word of a shell. */
 function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text)
     ? text
     : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Writes the command lines that a person may want next. */
+/** Makes command lines for the next steps of a user. */
 export function commandsOf(run: ShownFolder): Record<string, string> {
   const { root, name, state, totalSteps, kind } = run;
-  const given = name === "" ? root : `${root.replace(/\/+$/, "")}/${name}`;
-  // What a terminal would take for commands of its own.
-  if (/[\p{Cc}\p{Cf}]/u.test(given)) return {};
-  const path = shellWord(given.startsWith("-") ? `./${given}` : given);
+  const folder = name === "" ? root : `${root.replace(/\/+$/, "")}/${name}`;
+  // Characters that would control a terminal.
+  if (/[\p{Cc}\p{Cf}]/u.test(folder)) return {};
+  const path = shellWord(folder.startsWith("-") ? `./${folder}` : folder);
   const task = (words: string) => `deno task ${words}`;
   return {
     ...kind === "run" && state !== "running" && state !== "ended" &&

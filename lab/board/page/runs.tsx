@@ -14,22 +14,22 @@ import { count, duration, NONE, number } from "./format.ts";
 import { byName, nameOf } from "./groups.ts";
 import { type Board, Menu, Problems, Progress, State } from "./parts.tsx";
 
-/** Settings that become columns by themselves, at most; others can be chosen. */
+/** Largest number of settings that are columns by default; others can be chosen. */
 const MOST_DIFFERING = 8;
 
-/** A run with what it is filtered and sorted by. */
+/** Run with the values to filter and sort by. */
 interface RunRow extends Filtered {
   run: ShownFolder;
 }
 
 const rows = new WeakMap<ShownFolder, RunRow>();
 
-/** Returns what a run is filtered by. */
+/** Returns the values that a run is filtered by. */
 function rowOf(run: ShownFolder): RunRow {
   const known = rows.get(run);
   if (known !== undefined) return known;
   const { name, root, state, algorithm, environment, seed } = run;
-  const made = {
+  const row = {
     run,
     text: [name, root, state, algorithm, environment].join(" "),
     settings: {
@@ -38,22 +38,22 @@ function rowOf(run: ShownFolder): RunRow {
       ...seed !== null && { seed },
     },
   };
-  rows.set(run, made);
-  return made;
+  rows.set(run, row);
+  return row;
 }
 
 /** Column of the table. */
 interface Column {
   id: string;
   title: string;
-  /** Value that rows are sorted by. */
+  /** Value to sort by. */
   value(row: RunRow): unknown;
-  /** What is shown, where that is not the value. */
+  /** Shown content, if it is not the value. */
   show?(row: RunRow): ComponentChildren;
   isNumber?: boolean;
 }
 
-/** Lists the columns that are always there. */
+/** Lists the default columns. */
 function usualColumns({ link }: Board): Column[] {
   const figure = (
     id: string,
@@ -72,7 +72,7 @@ function usualColumns({ link }: Board): Column[] {
       id: "state",
       title: "State",
       value: ({ run }) => run.state,
-      show: ({ run }) => <State of={run} />,
+      show: ({ run }) => <State folder={run} />,
     },
     {
       id: "name",
@@ -108,7 +108,7 @@ function ageOf({ begun }: ShownFolder): number | null {
   return begun === null ? null : (Date.now() - begun) / 1000;
 }
 
-/** Computes the seconds that are left of a run. */
+/** Estimates the remaining seconds of a run. */
 export function secondsLeft(
   { state, step, totalSteps, stepsPerSecond }: ShownFolder,
 ): number | null {
@@ -132,11 +132,11 @@ export function RunTable(
   { board, runs }: { board: Board; runs: readonly ShownFolder[] },
 ): JSX.Element {
   const { go, view: { sort, columns, hidden } } = board;
-  const all = runs.map(rowOf), usual = usualColumns(board);
+  const allRows = runs.map(rowOf), usual = usualColumns(board);
   const known = new Set(usual.map(({ id }) => id));
-  const varied = differing(all.map(({ settings }) => settings))
+  const varied = differing(allRows.map(({ settings }) => settings))
     .filter((key) => !known.has(key));
-  const others = [...new Set(all.flatMap((it) => Object.keys(it.settings)))]
+  const others = [...new Set(allRows.flatMap((it) => Object.keys(it.settings)))]
     .filter((key) => !known.has(key) && !varied.includes(key)).sort();
   const place = usual.findIndex(({ id }) => id === "best") + 1;
   const possible = [
@@ -146,9 +146,9 @@ export function RunTable(
     ...others.map(settingColumn),
   ];
   const isThere = ({ value }: Column) =>
-    all.some((row) => (value(row) ?? "") !== "");
+    allRows.some((row) => (value(row) ?? "") !== "");
   const byItself = new Set([
-    // What no run has is folded.
+    // Columns without any value are folded.
     ...usual.filter((it, i) => i < 2 || isThere(it)).map(({ id }) => id),
     ...varied.slice(0, MOST_DIFFERING).map((key) => `.${key}`),
   ]);
@@ -157,7 +157,7 @@ export function RunTable(
   );
   const id = sort.replace(/^-/, "");
   const by = possible.find((it) => it.id === id) ?? usual[1];
-  const sorted = sortBy(all, by.value, { descending: sort !== id });
+  const sorted = sortBy(allRows, by.value, { descending: sort !== id });
   const titles = new Map(possible.map((it) => [it.id, it.title]));
   const toggle = (name: string, isOn: boolean) => {
     const without = (names: readonly string[]) =>
@@ -235,13 +235,13 @@ export function runsIn(board: Board, parent: string): ShownFolder[] {
   );
 }
 
-/** Shows how far the runs of an experiment or a search are. */
+/** Shows the progress of an experiment's or a search's runs. */
 export function GroupProgress(
   { runs }: { runs: readonly ShownFolder[] },
 ): JSX.Element {
   const states = Map.groupBy(runs, ({ state }) => state);
   const parts = [...states].filter(([state]) => state !== "ended")
-    .map(([state, all]) => `, ${count(all.length)} ${state}`);
+    .map(([state, members]) => `, ${count(members.length)} ${state}`);
   const ended = states.get("ended")?.length ?? 0;
   return (
     <Progress
@@ -260,37 +260,37 @@ function Groups({ board }: { board: Board }): JSX.Element {
   const times = Map.groupBy(groups, nameOf);
   return (
     <div class="cards">
-      {groups.map((it) => (
-        <div class="card" key={it.id}>
-          <a class="name" href={board.link({ page: "group", id: it.id })}>
-            {times.get(nameOf(it))!.length > 1
-              ? `${it.root}/${it.name}`
-              : nameOf(it)}
+      {groups.map((group) => (
+        <div class="card" key={group.id}>
+          <a class="name" href={board.link({ page: "group", id: group.id })}>
+            {times.get(nameOf(group))!.length > 1
+              ? `${group.root}/${group.name}`
+              : nameOf(group)}
           </a>
-          <span>{it.kind === "search" ? "Search" : "Experiment"}</span>
-          <GroupProgress runs={runsIn(board, it.id)} />
-          <State of={it} />
+          <span>{group.kind === "search" ? "Search" : "Experiment"}</span>
+          <GroupProgress runs={runsIn(board, group.id)} />
+          <State folder={group} />
         </div>
       ))}
     </div>
   );
 }
 
-/** Shows all runs: curves, and the table, both filtered. */
+/** Shows all runs: curves and table, both filtered. */
 export function RunsPage({ board }: { board: Board }): JSX.Element {
   const { client, view, go } = board;
-  const all = [...client.folders.values()]
+  const allRuns = [...client.folders.values()]
     .filter(({ kind }) => kind === "run" || kind === "shared");
   const matches = matcherOf(view.filter);
-  const runs = all.filter((run) => matches(rowOf(run)))
+  const runs = allRuns.filter((run) => matches(rowOf(run)))
     .sort((a, b) => a.id < b.id ? -1 : 1);
-  const found = !client.isRead
+  const summary = !client.isRead
     ? "Reading the folders"
-    : all.length === 0
+    : allRuns.length === 0
     ? "No runs yet: they appear here when they begin"
-    : runs.length === all.length
-    ? `${count(all.length)} runs`
-    : `${count(runs.length)} of ${count(all.length)} runs`;
+    : runs.length === allRuns.length
+    ? `${count(allRuns.length)} runs`
+    : `${count(runs.length)} of ${count(allRuns.length)} runs`;
   return (
     <>
       <h1 class="unseen">Runs</h1>
@@ -309,7 +309,7 @@ export function RunsPage({ board }: { board: Board }): JSX.Element {
               go({ filter: value }, "replace")}
           />
         </label>
-        <p role="status">{found}</p>
+        <p role="status">{summary}</p>
       </div>
       <Curves board={board} runs={runs} />
       <RunTable board={board} runs={runs} />

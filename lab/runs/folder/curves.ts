@@ -4,19 +4,19 @@ import { csvParseRows } from "d3-dsv";
 import { type InsideFile, type OpenFile, readPart } from "./inside.ts";
 import { withInside } from "./inside.ts";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 
 /** Column of a row's environment steps. */
 const STEPS = "time/steps";
-/** Logs of a run, and of an agent that was cut out of one. */
+/** Logs of a run, and of a shared agent. */
 const LOGS = ["progress.csv", "evaluations.csv"];
 
-/** Most bytes of a log, of its first line and of any other; bytes of a piece. */
+/** Largest size of a log and of its header in bytes, and bytes read at once. */
 const MOST_LOG = 2e9, MOST_HEADER = 1 << 16, PIECE = 1 << 20;
-/** Bytes at the end of a log in which its last values are looked for. */
+/** Bytes at the end of a log that are searched for its last values. */
 const END = 1 << 16;
-/** Largest number of which sums are finite. */
+/** Largest value, so that sums stay finite. */
 const MOST = 1e300;
 
 const COMMA = 44, MINUS = 45, POINT = 46, ZERO = 48, NINE = 57, NEWLINE = 10;
@@ -24,26 +24,25 @@ const COMMA = 44, MINUS = 45, POINT = 46, ZERO = 48, NINE = 57, NEWLINE = 10;
 /** Options of {@linkcode readCurves}. */
 export interface ReadCurvesOptions {
   /**
-   * Row to begin at.
+   * First row to read.
    *
    * @default 0
    */
   since?: number;
   /**
-   * Most rows that are returned: of more, each is the mean of some that follow each
-   * other, of the numbers that they have.
+   * Largest number of rows: of more, consecutive rows are averaged.
    *
    * @default Infinity
    */
   maxRows?: number;
   /**
-   * Columns that are returned, of those that there are.
+   * Columns to read; unknown ones are ignored.
    *
    * @default all
    */
   keys?: readonly string[];
   /**
-   * Real path of the folder that links of the log may not lead out of.
+   * Real path of the folder that links of the log must not leave.
    *
    * @default the run's own folder
    */
@@ -52,7 +51,7 @@ export interface ReadCurvesOptions {
 
 /** Rows of a log. */
 export interface CurveRows {
-  /** First row that was read: 0 where the log has become shorter than was asked for. */
+  /** First row that was read: 0 if the log has become shorter than `since`. */
   from: number;
   /** Row to ask for next. */
   next: number;
@@ -63,13 +62,13 @@ export interface CurveRows {
 }
 
 /**
- * Reads the curves of a run: the rows of its log `progress.csv` from one on. A row
- * without its end is left for the next time.
+ * Reads the curves of a run: the rows of its log `progress.csv` from one on. An
+ * incomplete last row is left for the next call.
  *
- * @param dir Folder of the run, or of a shared agent, of which evaluations are left.
+ * @param dir Folder of the run, or of a shared agent, which only has evaluations.
  * @param options First row, number of rows and columns.
- * @returns The rows; none where nothing has been logged.
- * @throws {SyntaxError} If the log is none.
+ * @returns The rows; none if nothing has been logged.
+ * @throws {SyntaxError} If the file is not a log.
  *
  * @example
  * ```ts
@@ -100,7 +99,7 @@ export function readCurves(
     for (const from of since > 0 ? [since, 0] : [0]) {
       const reader = new RowReader(header.columns, { from, maxRows, keys });
       for (const piece of piecesFrom(file, header.end)) reader.read(piece);
-      // One that was cut back is read as a whole.
+      // A log that has become shorter is read from the start.
       if (reader.row >= from) return reader.rows();
     }
     return none;
@@ -108,13 +107,13 @@ export function readCurves(
 }
 
 /**
- * Reads the last values of a run's log, as far as its last 64 kB have them.
+ * Reads the last values of a run's log, from its last 64 kB.
  *
  * @param dir Folder of the run.
- * @param options Folder that links may not lead out of.
- * @returns A value for each column of the log, NaN where there is none; none where
- * nothing has been logged.
- * @throws {SyntaxError} If the log is none.
+ * @param options Folder that links must not leave.
+ * @returns A value for each column of the log, NaN if there is none; empty if nothing
+ * has been logged.
+ * @throws {SyntaxError} If the file is not a log.
  *
  * @example
  * ```ts
@@ -141,7 +140,7 @@ export function readLatest(
     const at = Math.max(header.end, file.size - END);
     const bytes = readPart(file.descriptor, { at, length: file.size - at });
     const lines = new TextDecoder().decode(bytes).split("\n").slice(0, -1);
-    // A row that begins before is left out.
+    // The first row may be incomplete.
     if (at > header.end) lines.shift();
     const { columns } = header;
     for (const name of columns) latest[name] = NaN;
@@ -158,7 +157,7 @@ export function readLatest(
   });
 }
 
-/** Returns the name of a run's log: of a shared agent's, its evaluations are left. */
+/** Returns the name of a run's log; a shared agent only has evaluations. */
 export function logNameIn(dir: string): string | undefined {
   return LOGS.find((it) =>
     fs().lstatSync(`${dir}/${it}`, { throwIfNoEntry: false }) !== undefined
@@ -174,7 +173,7 @@ function logIn(dir: string, root: string | undefined): InsideFile | undefined {
   };
 }
 
-/** Reads the names of the columns, and the place of the first row, once that line is whole. */
+/** Reads the column names and the position of the first row, if the header is complete. */
 function readHeader(
   { descriptor, size }: OpenFile,
 ): { columns: string[]; end: number } | undefined {
@@ -191,7 +190,7 @@ function readHeader(
   throw new SyntaxError(`it has no column ${STEPS}`);
 }
 
-/** Yields whole lines from a place on, as far as the file went when it was opened. */
+/** Yields complete lines from a position on, up to the size when the file was opened. */
 function* piecesFrom(
   { descriptor, size }: OpenFile,
   start: number,
@@ -213,10 +212,10 @@ function numberIn(cell: string): number {
   return cell.trim() === "" ? NaN : Number(cell);
 }
 
-/** Digits that a number holds exactly. */
+/** Number of digits that a double holds exactly. */
 const EXACT_DIGITS = 15;
 
-/** Reads a number as `Number` does; most are read digit by digit. */
+/** Parses a number as `Number` does, most of them digit by digit. */
 function numberAt(bytes: Uint8Array, from: number, to: number): number {
   let value = 0, digits = 0, decimals = -1;
   const isNegative = bytes[from] === MINUS;
@@ -235,27 +234,27 @@ function numberAt(bytes: Uint8Array, from: number, to: number): number {
   if (digits === 0 || digits > EXACT_DIGITS) {
     return numberIn(new TextDecoder().decode(bytes.subarray(from, to)));
   }
-  // Both are exact, so that the quotient is the nearest number.
+  // Both are exact, so the quotient is correctly rounded.
   const size = decimals > 0 ? value / 10 ** decimals : value;
   return isNegative ? -size : size;
 }
 
-/** Takes the wanted cells of rows, and averages rows where there are more than are wanted. */
+/** Parses the wanted cells of rows, and averages rows if there are too many. */
 class RowReader {
-  /** Row that comes next. */
+  /** Number of the next row. */
   row = 0;
   readonly #from: number;
   readonly #most: number;
   readonly #names: string[];
-  /** Places of the wanted columns, rising. */
+  /** Indices of the wanted columns, ascending. */
   readonly #places: Int32Array;
   readonly #stepsAt: number;
   /** Values of a row. */
   readonly #values: Float64Array;
-  /** Sums of each wanted column, and numbers in them. */
+  /** Sums and counts of each wanted column. */
   readonly #sums: number[][];
   readonly #counts: number[][];
-  /** Buckets, rows of each, and those in the last one. */
+  /** Number of buckets, rows of each, and rows in the last one. */
   #buckets = 0;
   #width = 1;
   #filled = 0;
@@ -269,7 +268,7 @@ class RowReader {
     },
   ) {
     this.#from = from;
-    // Even, so that buckets can be joined in pairs.
+    // Even, so that buckets can be merged in pairs.
     this.#most = Math.max(2, 2 * Math.floor(maxRows / 2));
     const wanted = new Set([STEPS, ...keys]);
     this.#names = [...new Set(columns)].filter((it) => wanted.has(it));
@@ -283,7 +282,7 @@ class RowReader {
     this.#counts = this.#names.map(() => []);
   }
 
-  /** Takes whole lines. */
+  /** Parses complete lines. */
   read(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; this.row++) {
       at = this.row < this.#from
@@ -292,7 +291,7 @@ class RowReader {
     }
   }
 
-  /** Takes a line, and returns the place of the next one. */
+  /** Parses a line, and returns the position of the next one. */
   #readRow(bytes: Uint8Array, start: number): number {
     const values = this.#values, places = this.#places;
     values.fill(NaN);
@@ -335,22 +334,22 @@ class RowReader {
     if (++this.#filled === this.#width) this.#filled = 0;
   }
 
-  /** Makes each two buckets one, as all are full. */
+  /** Merges buckets in pairs, as all are full. */
   #join(): void {
     const half = this.#most / 2;
-    for (const all of [this.#sums, this.#counts]) {
-      for (const it of all) {
+    for (const columns of [this.#sums, this.#counts]) {
+      for (const column of columns) {
         for (let i = 0; i < half; i++) {
-          it[i] = bounded(it[2 * i]) + bounded(it[2 * i + 1]);
+          column[i] = bounded(column[2 * i]) + bounded(column[2 * i + 1]);
         }
-        it.length = half;
+        column.length = half;
       }
     }
     this.#buckets = half;
     this.#width *= 2;
   }
 
-  /** Lists what was taken. */
+  /** Returns the rows so far. */
   rows(): CurveRows {
     const values: Record<string, number[]> = Object.create(null);
     let steps: number[] = [];

@@ -1,4 +1,4 @@
-/** Reads runs of versions that wrote no record. */
+/** Reads runs of older versions, which wrote no record. */
 import { builtin } from "@bellman/files";
 import { evaluationSeeds } from "@bellman/training";
 import { parseText } from "./yaml_text.ts";
@@ -11,7 +11,7 @@ import type {
   RunState,
 } from "./record.ts";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 
 const ESCAPED: Readonly<Record<string, string>> = {
@@ -22,24 +22,24 @@ const ESCAPED: Readonly<Record<string, string>> = {
   "&amp;": "&",
 };
 
-/** Largest report, its bytes in which the reason is looked for, and letters of a line. */
+/** Largest report, its bytes searched for the reason, and letters of a line. */
 const MOST_REPORT = 100e6, REPORT_START = 1 << 16, MOST_LINE = 2000;
-/** Most values of the settings, and letters of all: anchors may repeat them. */
+/** Largest number of values in the settings, and of their letters: anchors may repeat them. */
 const MOST_VALUES = 10_000, MOST_LETTERS = 1 << 18;
 
-/** Makes a text of somebody else a line, without what would command a terminal. */
+/** Makes one line of an untrusted text, without terminal control sequences. */
 function asLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim().slice(0, MOST_LINE);
 }
 
-/** Finds the reason for which such a run stopped in its report. */
+/** Finds the stop reason of such a run in its report. */
 export function reasonIn(report: string): string | undefined {
-  const found = /<dt>Stopped<\/dt><dd>([^<]*)<\/dd>/.exec(report)?.[1];
-  return found &&
-    asLine(found.replaceAll(/&(lt|gt|quot|#39|amp);/g, (it) => ESCAPED[it]));
+  const reason = /<dt>Stopped<\/dt><dd>([^<]*)<\/dd>/.exec(report)?.[1];
+  return reason &&
+    asLine(reason.replaceAll(/&(lt|gt|quot|#39|amp);/g, (it) => ESCAPED[it]));
 }
 
-/** Reads a file of a run; undefined where there is none. */
+/** Reads a file of a run; undefined if there is none. */
 type Read = (
   name: string,
   options?: { most?: number; start?: number },
@@ -60,7 +60,7 @@ function stateOf(read: Read): { state: RunState; reason?: string } {
   return { state, reason };
 }
 
-/** Reads the evaluations of the last and the best agent that an experiment made. */
+/** Reads the evaluations of the last and the best agent of an experiment's run. */
 function finalEvaluations(
   read: Read,
 ): Pick<RunRecord["evaluations"], "last" | "best"> & { commit?: string } {
@@ -78,19 +78,19 @@ function finalEvaluations(
       ...commit && { commit: String(commit) },
     };
   } catch {
-    // They are made once more.
+    // They are evaluated again.
     return {};
   }
 }
 
 /**
- * Makes the record of a run of a version that wrote none, out of its log and report.
+ * Makes the record of a run that has none from its log and report.
  *
  * @param folder Folder of the run.
- * @param settings Its settings.
- * @param onNotice Takes a line about a log that cannot be read.
+ * @param settings Settings of the run.
+ * @param onNotice Receives a line about a log that cannot be read.
  * @returns The record.
- * @throws {SyntaxError} If one of its files is none, or leads out of its folder.
+ * @throws {SyntaxError} If a file is invalid, or leads out of its folder.
  */
 export function formerRecord(
   { dir }: { readonly dir: string },
@@ -137,7 +137,7 @@ export function formerRecord(
   };
 }
 
-/** Reads the log; none where it is damaged. */
+/** Reads the log; an empty one if it is damaged. */
 function logOf(dir: string, onNotice: (line: string) => void): CurveRows {
   try {
     return readCurves(dir, {
@@ -153,9 +153,9 @@ function logOf(dir: string, onNotice: (line: string) => void): CurveRows {
 }
 
 /**
- * Reads `config.yaml` of such a run: plain values, no more than some.
+ * Parses `config.yaml` of such a run: a limited number of plain values.
  *
- * @throws {SyntaxError} If it is no mapping, or too much.
+ * @throws {SyntaxError} If it is not a mapping, or too large.
  */
 export function formerSettings(text: string): RunSettings {
   const value = parseText(text, "core");

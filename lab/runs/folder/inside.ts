@@ -1,15 +1,15 @@
 import { builtin, kindOf, openPlainSync } from "@bellman/files";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 
-/** A file of a folder that may be somebody else's. */
+/** File in an untrusted folder. */
 export interface InsideFile {
-  /** Real path of the folder that it may not lead out of. */
+  /** Real path of the folder that it must not leave. */
   readonly root: string;
   /** Path of the file. */
   readonly path: string;
-  /** Most bytes that it may have. */
+  /** Largest size in bytes. */
   readonly most: number;
 }
 
@@ -17,18 +17,18 @@ export interface InsideFile {
 export interface OpenFile {
   /** Descriptor, to be closed. */
   readonly descriptor: number;
-  /** Bytes that it had when it was opened. */
+  /** Size in bytes when it was opened. */
   readonly size: number;
 }
 
 /**
- * Opens a regular file whose real path is inside of a folder. A pipe is not waited
- * for, and a file that is replaced by a link meanwhile is refused.
+ * Opens a regular file whose real path is inside of a folder. Pipes do not block, and a
+ * file that a link replaces meanwhile is refused.
  *
  * @param file The file.
  * @returns The open file.
- * @throws {SyntaxError} If it is something else, elsewhere or too large.
- * @throws {Error} The system's error where it cannot be opened.
+ * @throws {SyntaxError} If it is not a file, elsewhere or too large.
+ * @throws {Error} System error if it cannot be opened.
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ export function openInside({ root, path, most }: InsideFile): OpenFile {
     const { size, ino, dev } = fstatSync(descriptor);
     const there = lstatSync(real);
     const isSame = there.ino === ino && there.dev === dev;
-    // A folder on the way may have become a link.
+    // A folder of the path may have become a link.
     if (!isSame || realpathSync(real) !== real) {
       throw new SyntaxError("it has been replaced meanwhile");
     }
@@ -72,7 +72,7 @@ export function openInside({ root, path, most }: InsideFile): OpenFile {
   }
 }
 
-/** Opens a file for as long as `use` needs it. */
+/** Opens a file while `use` runs. */
 export function withInside<T>(file: InsideFile, use: (it: OpenFile) => T): T {
   const opened = openInside(file);
   try {
@@ -82,7 +82,7 @@ export function withInside<T>(file: InsideFile, use: (it: OpenFile) => T): T {
   }
 }
 
-/** Reads some bytes; fewer where the file ends before. */
+/** Reads bytes; fewer at the end of the file. */
 export function readPart(
   descriptor: number,
   { at, length }: { at: number; length: number },
@@ -98,10 +98,10 @@ export function readPart(
   return bytes.subarray(0, filled);
 }
 
-/** Most bytes of a file of text. */
+/** Largest size of a text file in bytes. */
 const MOST_TEXT = 1 << 20;
 
-/** Reads a text file, or its first bytes; undefined where there is none. */
+/** Reads a text file, or its first bytes; undefined if there is none. */
 export function readTextInside(
   root: string,
   path: string,
@@ -121,25 +121,25 @@ export function problemOf(error: unknown): string {
     .replace(/^E[A-Z]+: ([^,]+), .*$/s, "$1").slice(0, 500);
 }
 
-/** An entry of a folder. */
+/** Entry of a folder. */
 export interface Entry {
-  /** Kind, where it is no file: `a folder`, `a link`. */
+  /** Kind, if it is not a file: `a folder`, `a link`. */
   readonly kind?: string;
   /** Time of its last change. */
   readonly changed: number;
-  /** Differs where the entry has been changed or replaced. */
+  /** Changes whenever the entry is changed or replaced. */
   readonly stamp: string;
 }
 
-/** Looks at an entry, without following it; undefined where it is gone or hidden. */
+/** Describes an entry without following links; undefined if it is gone or not readable. */
 export function lookAt(path: string): Entry | undefined {
   try {
-    const found = fs().lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return undefined;
-    const { size, mtimeMs: changed, ino } = found;
-    return { kind: kindOf(found), changed, stamp: `${size} ${changed} ${ino}` };
+    const stats = fs().lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return undefined;
+    const { size, mtimeMs: changed, ino } = stats;
+    return { kind: kindOf(stats), changed, stamp: `${size} ${changed} ${ino}` };
   } catch {
-    // The folder may not be looked into.
+    // The folder may not be readable.
     return undefined;
   }
 }

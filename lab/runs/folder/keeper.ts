@@ -14,17 +14,17 @@ import {
 } from "./record.ts";
 import type { RunFolder } from "./run_folder.ts";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 const paths = () => builtin("node:path");
 
-/** Bytes of SHA-256, with which the file of a checkpoint ends. */
+/** Bytes of the SHA-256 at the end of a checkpoint file. */
 const HASH_BYTES = 32;
 
 /**
- * Returns what a record keeps of an evaluation.
+ * Makes the record's entry of an evaluation.
  *
- * @param result The evaluation.
+ * @param result Result of the evaluation.
  * @param about Environment steps of the policy, and seed of the episodes.
  */
 export function recordedEvaluation(
@@ -42,7 +42,7 @@ export function recordedEvaluation(
 }
 
 /**
- * Keeps the record of a run while it trains: writes it at each change of its state.
+ * Updates the record of a run while it trains, and writes it at each change of state.
  *
  * @example
  * ```ts
@@ -68,25 +68,25 @@ export class RecordKeeper {
   #record: RunRecord;
 
   /**
-   * Makes the keeper of a record, and writes nothing.
+   * Creates a keeper without writing anything.
    *
    * @param folder Folder of the run.
-   * @param record The record as it is.
+   * @param record Initial record.
    */
   constructor(folder: RunFolder, record: RunRecord) {
     this.#folder = folder;
     this.#record = record;
   }
 
-  /** The record as it was last written. */
+  /** Record as it was last written. */
   get record(): RunRecord {
     return this.#record;
   }
 
   /**
-   * Changes the record, on the disk too.
+   * Changes the record, and writes it.
    *
-   * @param changes Members that change.
+   * @param changes Changed members.
    */
   change(changes: Partial<RunRecord>): void {
     this.#record = { ...this.#record, ...changes };
@@ -96,9 +96,9 @@ export class RecordKeeper {
   /**
    * Changes the state of the run.
    *
-   * @param state The state that it comes into now.
-   * @param reason Reason of it, if it has one.
-   * @param changes Other members that change.
+   * @param state New state.
+   * @param reason Reason, if there is one.
+   * @param changes Other changed members.
    */
   enter(
     state: RunState,
@@ -106,30 +106,30 @@ export class RecordKeeper {
     changes: Partial<RunRecord> = {},
   ): void {
     const since = new Date().toISOString();
-    // A process may have been killed between a checkpoint and its record.
+    // A process may be killed between a checkpoint and its record.
     const checkpoints = checkpointsIn(this.#folder);
     this.change({ ...changes, checkpoints, state, since, reason });
   }
 
   /**
-   * Returns a callback that keeps the record of a run up to date.
+   * Makes a callback that updates the record of a run.
    *
-   * @param seed Seed of the evaluations during training.
+   * @param seed Seed of evaluations during training.
    * @returns The callback.
    */
   callback(seed: number): Callback {
     return {
       onStart: ({ step }) => {
-        // What came after the checkpoint that it resumes from comes again.
+        // Entries after the resumed checkpoint will be repeated.
         const during = this.#record.evaluations.during
           .filter((it) => it.step <= step);
         this.enter("running", undefined, { step, evaluations: { during } });
       },
       onEvaluation: (context, result) => {
-        const own = recordedEvaluation(result, { step: context.step, seed });
+        const entry = recordedEvaluation(result, { step: context.step, seed });
         const during = this.#record.evaluations.during
-          .filter((it) => it.step < own.step);
-        const evaluations = { during: [...during, own] };
+          .filter((it) => it.step < entry.step);
+        const evaluations = { during: [...during, entry] };
         this.change({ ...progressOf(context), evaluations });
       },
       onCheckpoint: (context) => {
@@ -141,9 +141,9 @@ export class RecordKeeper {
 }
 
 /**
- * Returns the numbers that a record has of a run.
+ * Returns the progress numbers of a record.
  *
- * @param progress Counters of a training.
+ * @param progress Counters of training.
  */
 export function progressOf(
   { step, updates, episodes, elapsedSeconds: seconds }: Pick<
@@ -154,7 +154,7 @@ export function progressOf(
   return { step, updates, episodes, seconds };
 }
 
-/** Lists the checkpoints of a run with their checksums, the best one at last. */
+/** Lists the checkpoints of a run with their checksums, the best one last. */
 function checkpointsIn(
   { dir, checkpointsDir }: RunFolder,
 ): RecordedCheckpoint[] {
@@ -166,7 +166,7 @@ function checkpointsIn(
   }));
 }
 
-/** Reads the checksum with which the file of a state ends, unless it is damaged. */
+/** Reads the checksum at the end of a checkpoint file, unless it is damaged. */
 function hashOf(path: string): string {
   const file = fs().openSync(path, "r");
   try {

@@ -9,89 +9,88 @@ import {
   type RunState,
 } from "./record.ts";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 
-/** Kind of a folder: `shared` is an agent that was cut out of a run. */
+/** Kind of a folder; `shared` is an agent made by `share`. */
 export type FolderKind = "run" | "experiment" | "search" | "shared";
 
 /**
- * State of a folder. A run is `running` where its lock is held, `killed` where its
- * record says so without a lock, `unknown` where another machine may have the lock, or
+ * State of a folder. A run is `running` if its lock is held, `killed` if its record
+ * says running without a lock, `unknown` if another machine may hold the lock, or
  * nothing can be read.
  */
 export type FolderState = RunState | "killed" | "unknown";
 
-/** A folder that was found. */
+/** Listed folder. */
 export interface ListedFolder {
-  /** Kind of the folder. */
+  /** Kind of folder. */
   readonly kind: FolderKind;
   /** Real path. */
   readonly dir: string;
-  /** Path below the root, `/` between its parts; empty for the root itself. */
+  /** Path below the root, with `/` as separator; empty for the root. */
   readonly name: string;
   /**
-   * Path of the experiment or search that it belongs to.
+   * Path of the experiment or search that contains it.
    *
    * @default none
    */
   readonly parent?: string;
-  /** State, of experiments and searches `running` or `ended`. */
+  /** State; `running` or `ended` for experiments and searches. */
   readonly state: FolderState;
   /**
-   * Record of a run, made out of its files where a former version wrote none.
+   * Record of a run, made from its files if an older version wrote none.
    *
    * @default it cannot be read
    */
   readonly record?: RunRecord;
-  /** Lines on what cannot be read. */
+  /** A line for each file that cannot be read. */
   readonly problems: readonly string[];
-  /** Text that differs where the record may do so. */
+  /** Changes whenever the record may have changed. */
   readonly stamp: string;
-  /** Text that differs where there may be new rows in the log of a run. */
+  /** Changes whenever the log of a run may have new rows. */
   readonly logStamp: string;
 }
 
 /** Options of {@linkcode listRuns}. */
 export interface ListRunsOptions {
   /**
-   * Folders of a former call by their paths: those that did not change are not read
-   * again.
+   * Result of an earlier call by path: unchanged folders are not read again.
    *
    * @default none
    */
   known?: ReadonlyMap<string, ListedFolder>;
   /**
-   * Takes lines on folders that are left out.
+   * Receives a line for each folder that is skipped.
    *
    * @default nobody
    */
   onNotice?: (line: string) => void;
 }
 
-/** Deepest folder below a root, and most folders and runs that are looked at. */
+/** Largest depth below a root, and largest numbers of folders and runs. */
 const MOST_DEPTH = 8, MOST_FOLDERS = 20_000, MOST_RUNS = 10_000;
-/** Folders that hold no runs. */
+/** Skipped folders. */
 const PASSED_OVER = /^(\.|node_modules$)/;
-/** Locks of those who run an experiment, or a part of one, or a search. */
+/** Lock files of experiments, parts of experiments, and searches. */
 const GROUP_LOCK = /^(experiment(\.\d+-of-\d+)?|search)\.lock$/;
-/** File of an agent that was cut out of a run. */
+/** File of a shared agent. */
 const AGENT_FILE = "agent.safetensors";
-/** Files of which each makes the folder of a run. */
+/** Any of these files makes a folder a run. */
 const OF_RUN = ["run.json", "progress.csv", "run.lock", "failure.txt"];
-/** Files that tell of a run without a record. */
+/** Files of runs of older versions, without a record. */
 const OF_FORMER = [
   ...["config.yaml", "progress.csv", "report.html", "failure.txt"],
   ...["evaluations.json", "evaluations.csv", "resumes.txt"],
 ];
 
 /**
- * Finds all runs, shared agents, experiments and searches below a folder. Links are
- * not followed, and what somebody else left there cannot lead to other files.
+ * Finds all runs, shared agents, experiments and searches below a folder. Links are not
+ * followed, and untrusted contents cannot lead to other files.
  *
- * @param root The folder, which may not be there yet.
- * @param options Folders that are known: see {@linkcode ListRunsOptions}.
- * @returns What was found, each folder before those in it.
+ * @param root Root folder, which may not exist yet.
+ * @param options Known folders: see {@linkcode ListRunsOptions}.
+ * @returns The folders, each before those inside of it.
  *
  * @example
  * ```ts
@@ -121,7 +120,7 @@ export async function listRuns(
   return walk.found;
 }
 
-/** A folder on the way. */
+/** Folder to visit. */
 interface Place {
   name: string;
   depth: number;
@@ -226,7 +225,7 @@ class Walk {
   }
 }
 
-/** Lists the names in a folder, and which of them are folders; none where it is gone. */
+/** Lists the names in a folder, and which of them are folders; empty if it is gone. */
 function namesIn(dir: string): { names: Set<string>; folders: string[] } {
   try {
     const entries = fs().readdirSync(dir, { withFileTypes: true });
@@ -236,7 +235,7 @@ function namesIn(dir: string): { names: Set<string>; folders: string[] } {
         .map(({ name }) => name).sort(),
     };
   } catch {
-    // It is gone, or may not be read.
+    // It is gone, or not readable.
     return { names: new Set(), folders: [] };
   }
 }
@@ -250,7 +249,7 @@ function kindOfRun(names: ReadonlySet<string>): "run" | "shared" | undefined {
   return isRun ? "run" : undefined;
 }
 
-/** Describes a run, by what is known of it where its files did not change. */
+/** Describes a run, or returns the known description if its files did not change. */
 async function listedRun(
   root: string,
   place: Pick<ListedFolder, "dir" | "name" | "parent" | "kind">,
@@ -282,14 +281,14 @@ function stateOf(
   return state ?? "unknown";
 }
 
-/** Reads the record, or what stands in for it. */
+/** Reads the record, or makes it from other files. */
 function readRun(
   root: string,
   { dir }: { dir: string },
   found: Entry | undefined,
 ): Pick<ListedFolder, "record" | "problems"> {
   const problems: string[] = [];
-  /** Notes why a file cannot be read. */
+  /** Reads a file, and notes the problem if that fails. */
   const trying = <T>(name: string, read: () => T): T | undefined => {
     try {
       return read();
@@ -318,12 +317,12 @@ function readRun(
   return { record, problems };
 }
 
-/** Tells a run from a shared agent; undefined for a folder that is neither. */
+/** Distinguishes a run from a shared agent; undefined for a folder that is neither. */
 export function kindOfFolder(dir: string): "run" | "shared" | undefined {
   return kindOfRun(namesIn(dir).names);
 }
 
-/** Looks at the lock of a run, of which its record tells the rest. */
+/** Determines the state of a run from its record and lock. */
 export async function stateOfRun(
   dir: string,
   state: RunState | undefined,
@@ -332,13 +331,13 @@ export async function stateOfRun(
   return stateOf(kind, { lock: await lockOf(`${dir}/run.lock`), state });
 }
 
-/** State of a lock: `left` by a process that was killed, `unclear` where nothing tells. */
+/** State of a lock: `left` by a process that was killed, `unclear` if unknown. */
 type LockState = "none" | "held" | "left" | "unclear";
 
-/** Paths that are being opened: a pipe keeps that from ever ending. */
+/** Paths that are being opened: a pipe may block forever. */
 const opening = new Set<string>();
 
-/** Looks whether a process has a lock, by a shared one, for a moment; nothing is written. */
+/** Checks for a lock by taking a shared one for a moment; nothing is written. */
 async function lockOf(path: string): Promise<LockState> {
   const entry = lookAt(path);
   if (entry === undefined) return "none";
@@ -349,14 +348,15 @@ async function lockOf(path: string): Promise<LockState> {
   opening.add(path);
   let file: Deno.FsFile | undefined;
   try {
-    // Not at once: were it replaced by a pipe just now, a thread alone would hang.
+    // In a separate thread: if a pipe replaced it just now, only that thread would
+    // hang.
     file = await Deno.open(path);
     if (!file.statSync().isFile) return "unclear";
     if (!file.tryLockSync(false)) return "held";
     file.unlockSync();
     return isOwn(file) ? "left" : "unclear";
   } catch (error) {
-    // Others are of a file system without locks.
+    // Other errors are of file systems without locks.
     return error instanceof Deno.errors.NotFound ? "none" : "unclear";
   } finally {
     // Node has no `using` yet.
@@ -365,10 +365,10 @@ async function lockOf(path: string): Promise<LockState> {
   }
 }
 
-/** Most bytes of the line that names the holder of a lock. */
+/** Largest size of the holder's line in bytes. */
 const HOLDER_BYTES = 4096;
 
-/** True for a lock that names this machine, or none. */
+/** Returns true for a lock of this machine, or one that names none. */
 function isOwn(file: Deno.FsFile): boolean {
   const bytes = new Uint8Array(HOLDER_BYTES);
   const text = new TextDecoder()
@@ -379,7 +379,7 @@ function isOwn(file: Deno.FsFile): boolean {
     named === JSON.stringify(host);
 }
 
-/** Returns the name of this machine; undefined where it may not be asked for. */
+/** Returns the host name of this machine; undefined without permission. */
 function ownHost(): string | undefined {
   for (
     const ask of [
@@ -390,7 +390,7 @@ function ownHost(): string | undefined {
     try {
       return ask();
     } catch {
-      // Whoever lists may read files, and nothing else.
+      // Listing only needs permission to read files.
     }
   }
 }

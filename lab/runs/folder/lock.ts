@@ -3,7 +3,7 @@ import { existsSync, lstatSync } from "node:fs";
 import process from "node:process";
 import { LOCK_FILE } from "./run_folder.ts";
 
-/** Process that has a lock, as the file of the lock names it. */
+/** Process that holds a lock, as the lock file names it. */
 interface Holder {
   pid: number;
   /** Start of the process, as an ISO date. */
@@ -11,18 +11,18 @@ interface Holder {
   host: string;
 }
 
-/** Lock of something that this process alone works on, such as a run folder. */
+/** Exclusive lock, as of a run folder. */
 export interface RunLock {
-  /** Removes the file and lets others in. */
+  /** Removes the lock file and unlocks. */
   release(): void;
 }
 
 /**
- * Keeps other processes from training in a run's folder.
+ * Locks a run folder against training by other processes.
  *
- * @param dir The run's folder.
+ * @param dir Run folder.
  * @returns The lock, to be released at the end.
- * @throws {RangeError} If another process has it; the message names it.
+ * @throws {RangeError} If another process holds it; the message names it.
  *
  * @example
  * ```ts
@@ -42,20 +42,19 @@ export function lockRun(dir: string): RunLock {
   );
 }
 
-/** Milliseconds for which a lock is tried again, and between two tries. */
+/** Milliseconds of retries to lock, and between two tries. */
 const PATIENCE_MS = 1_000, BETWEEN_MS = 10;
 
 /**
- * Locks a file against other processes. Somebody who looks whether it is locked,
- * as the board does, has it for a moment: it is refused after a second of tries.
- * The system releases the lock when its
- * process ends, however that happens, so that the file of a killed process locks
- * nobody out, even if another process has got its id.
+ * Locks a file against other processes. It retries for a second, since checking a lock,
+ * as the board does, holds it for a moment. The system releases the lock at the end of
+ * its process, however that ends, so the file of a killed process locks nobody out,
+ * even if another process got its id.
  *
- * @param path The file, which is there as long as the lock.
- * @param refusal Message for a given holder, which is another process.
+ * @param path Lock file, which exists while the lock is held.
+ * @param refusal Makes the error message for a holder.
  * @returns The lock, to be released at the end.
- * @throws {RangeError} If another process has it.
+ * @throws {RangeError} If another process holds it.
  *
  * @example
  * ```ts
@@ -101,7 +100,7 @@ export function lockFile(
     }
     return {
       release() {
-        // Before others are let in, so that none of them holds a removed file.
+        // Before unlocking, so that nobody locks a removed file.
         if (isAt(path, file)) remove(path);
         file.close();
       },
@@ -110,9 +109,9 @@ export function lockFile(
 }
 
 /**
- * Names the process that has a lock at present, if one has.
+ * Names the process that holds a lock at present, if any.
  *
- * @param path The file of the lock.
+ * @param path Lock file.
  *
  * @example
  * ```ts
@@ -130,7 +129,7 @@ export function holderOf(path: string): string | undefined {
   const file = existsSync(path) ? openLock(path) : undefined;
   if (file === undefined) return undefined;
   const holder = readHolder(path);
-  // A shared lock turns no other one away that is only a look.
+  // A shared lock does not disturb other checks.
   const isLocked = isHeld(file, { holder, exclusive: false });
   file.close();
   return isLocked ? nameOf(holder) : undefined;
@@ -142,35 +141,32 @@ function nameOf(holder: Holder | undefined): string {
     : `process ${holder.pid} on ${holder.host}, begun at ${holder.started},`;
 }
 
-/**
- * Opens the file in the folder itself, as a link there could lead anywhere;
- * undefined where its holder has just removed it.
- */
+/** Opens the lock file without following links; undefined if its holder has just removed it. */
 function openLock(path: string): Deno.FsFile | undefined {
   const use = { read: true, write: true };
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  const kind = found && kindOf(found);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const kind = stats && kindOf(stats);
   if (kind !== undefined) {
     throw new RangeError(`Cannot use ${path}: it is ${kind}, expected a file`);
   }
-  // It is emptied, and may be another file of the user's.
-  if (found !== undefined && found.nlink > 1) {
+  // It will be emptied, and may be another file of the user's.
+  if (stats !== undefined && stats.nlink > 1) {
     throw new RangeError(
       `Cannot use ${path}: it has a second name elsewhere; remove it`,
     );
   }
   try {
-    return Deno.openSync(path, { ...use, createNew: found === undefined });
+    return Deno.openSync(path, { ...use, createNew: stats === undefined });
   } catch (error) {
     if (
       error instanceof Deno.errors.AlreadyExists ||
-      error instanceof Deno.errors.NotFound && found !== undefined
+      error instanceof Deno.errors.NotFound && stats !== undefined
     ) return undefined;
     throw error;
   }
 }
 
-/** Tries to lock for a while; returns true as soon as the lock is this process's. */
+/** Retries to lock for a while; returns true once this process holds the lock. */
 function lockedSoon(file: Deno.FsFile, path: string): boolean {
   const end = performance.now() + PATIENCE_MS;
   while (isHeld(file, { holder: readHolder(path), exclusive: true })) {
@@ -182,10 +178,10 @@ function lockedSoon(file: Deno.FsFile, path: string): boolean {
   return true;
 }
 
-/** What nobody notifies. */
+/** Never notified: waiting on it is a pause. */
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
-/** Tries to lock; returns true if another process has the lock. */
+/** Tries to lock; returns true if another process holds the lock. */
 function isHeld(
   file: Deno.FsFile,
   { holder, exclusive }: { holder: Holder | undefined; exclusive: boolean },
@@ -193,17 +189,17 @@ function isHeld(
   try {
     return !file.tryLockSync(exclusive);
   } catch {
-    // A file system without locks: the process that is named may still run.
+    // A file system without locks: the named process may still run.
     return holder?.host === Deno.hostname() && isRunning(holder.pid);
   }
 }
 
-/** Most bytes of the text that names a holder. */
+/** Largest size of the holder's text in bytes. */
 const HOLDER_BYTES = 4096;
 
 function readHolder(path: string): Holder | undefined {
   try {
-    // Another file of that name may be of any size.
+    // Another file of that name may have any size.
     if (Deno.statSync(path).size > HOLDER_BYTES) return undefined;
     const holder: Holder = JSON.parse(Deno.readTextFileSync(path));
     return Number.isSafeInteger(holder.pid) ? holder : undefined;
@@ -222,8 +218,8 @@ function isRunning(pid: number): boolean {
 
 function isAt(path: string, file: Deno.FsFile): boolean {
   try {
-    const [there, own] = [Deno.lstatSync(path), file.statSync()];
-    return there.ino === own.ino && there.dev === own.dev;
+    const [there, opened] = [Deno.lstatSync(path), file.statSync()];
+    return there.ino === opened.ino && there.dev === opened.dev;
   } catch {
     return false;
   }
@@ -233,6 +229,7 @@ function remove(path: string): void {
   try {
     Deno.removeSync(path);
   } catch {
-    // The folder may be gone, and Windows removes no open file: what stays there is taken over.
+    // The folder may be gone, and Windows cannot remove an open file: a leftover file
+    // is reused.
   }
 }

@@ -5,24 +5,24 @@ import {
   replaceFileSync,
 } from "@bellman/files";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 const crypto = () => builtin("node:crypto");
 
-/** State of a run: it is written at each change, and a process that dies leaves `running`. */
+/** State of a run, written at each change; a process that dies leaves `running`. */
 export type RunState = "running" | "ended" | "stopped" | "failed";
 
 const STATES: readonly unknown[] = ["running", "ended", "stopped", "failed"];
-/** Members of a record that are texts, and that are numbers. */
+/** Members of a record that are texts, and numbers. */
 const TEXTS = ["since", "reason", "begun", "command", "commit", "engine"];
 const NUMBERS = ["step", "updates", "episodes", "seconds", "resumes"];
 
-/** Settings of a run by name: what JSON holds, and numbers that are not finite. */
+/** Settings of a run by name: JSON values, and numbers that are not finite. */
 export type RunSettings = { readonly [name: string]: unknown };
 
-/** An evaluation of a policy: whole episodes, all from one seed. */
+/** Recorded evaluation of a policy. */
 export interface RecordedEvaluation {
-  /** Environment steps that the policy had learned from. */
+  /** Environment steps of the policy's training. */
   readonly step: number;
   /** Seed of the episodes. */
   readonly seed: number;
@@ -30,7 +30,7 @@ export interface RecordedEvaluation {
   readonly episodes: number;
   /** Mean of the returns. */
   readonly meanReturn: number;
-  /** Standard deviation of the returns (of the population). */
+  /** Fraction of successful episodes. */
   readonly stdReturn: number;
   /**
    * Share of the episodes that reached their goal.
@@ -40,70 +40,70 @@ export interface RecordedEvaluation {
   readonly successRate?: number;
 }
 
-/** Checkpoint that a record names. */
+/** Recorded checkpoint. */
 export interface RecordedCheckpoint {
-  /** Environment steps at which it was made. */
+  /** Environment steps of the checkpoint. */
   readonly step: number;
-  /** Path in the folder of the run. */
+  /** Path in the run folder. */
   readonly file: string;
-  /** SHA-256 of its bytes, as it says itself. */
+  /** SHA-256 of its bytes, from the file itself. */
   readonly sha256: string;
 }
 
-/** The record of a run, `run.json`: all that programs read of it but its curves. */
+/** Record of a run, `run.json`: everything for programs but its curves. */
 export interface RunRecord {
   /** State of the run. */
   readonly state: RunState;
-  /** Time at which it came into this state, in ISO 8601. */
+  /** Time of the last change of state, in ISO 8601. */
   readonly since: string;
   /**
-   * Reason of the state: of one that ended or stopped by what, of one that failed the
-   * message.
+   * Reason of the state: why a run ended or stopped, or the error message of a failed
+   * one.
    *
    * @default none while it runs
    */
   readonly reason?: string;
-  /** Time at which it was begun, in ISO 8601. */
+  /** Start time, in ISO 8601. */
   readonly begun: string;
   /** Environment steps so far, as of the latest checkpoint or evaluation. */
   readonly step: number;
-  /** Updates so far. */
+  /** Number of updates so far. */
   readonly updates: number;
-  /** Episodes so far. */
+  /** Number of episodes so far. */
   readonly episodes: number;
   /** Seconds of training so far, evaluations included. */
   readonly seconds: number;
-  /** Times that it was resumed as its process was killed, or its machine lost. */
+  /** Number of resumes after its process was killed, or its machine lost. */
   readonly resumes: number;
   /**
-   * Command that it was begun with.
+   * Command that started it.
    *
-   * @default it was begun from code
+   * @default it was started from code
    */
   readonly command?: string;
   /**
-   * Commit of the folder that it was trained in.
+   * Commit of the folder where it was trained.
    *
-   * @default that is no repository
+   * @default that is not a repository
    */
   readonly commit?: string;
   /** Description of the engine. */
   readonly engine: string;
-  /** Versions of what it was begun with, by name. */
+  /** Versions of the software that started it, by name. */
   readonly versions: { readonly [name: string]: string };
   /** All settings. */
   readonly settings: RunSettings;
-  /** Evaluations: those during training, and those of the last and the best policy at the end. */
+  /** Evaluations during training, and final ones of the last and the best policy. */
   readonly evaluations: {
     readonly during: readonly RecordedEvaluation[];
     readonly last?: RecordedEvaluation;
     readonly best?: RecordedEvaluation;
   };
-  /** Checkpoints, the oldest first, and the best one at last. */
+  /** Checkpoints, oldest first, with the best one last. */
   readonly checkpoints: readonly RecordedCheckpoint[];
 }
 
-/** Place of a record: the folder of a run. */
+/** Location of a record: a run folder. */
 export interface RecordPlace {
   /** Path of `run.json`. */
   readonly recordPath: string;
@@ -115,7 +115,7 @@ const FORMAT = 1;
 /** Largest size of a record in bytes: that of a run with some 100,000 evaluations. */
 export const MOST_RECORD = 1 << 25;
 
-/** Writes numbers that JSON lacks as records of their text. */
+/** Replaces numbers that JSON lacks with records of their text. */
 function replacer(_: string, value: unknown): unknown {
   return typeof value === "number" && !Number.isFinite(value)
     ? { number: String(value) }
@@ -129,34 +129,34 @@ function reviver(_: string, value: unknown): unknown {
 }
 
 /**
- * Writes a value as JSON, numbers that JSON lacks included.
+ * Writes a value as JSON, including numbers that JSON lacks.
  *
- * @param value Plain values.
- * @param indent Spaces of each level, on lines of its own; by default one line.
- * @returns The text, for {@linkcode fromJson}.
+ * @param value Plain data.
+ * @param indent Spaces of each level; by default everything is on one line.
+ * @returns Text for {@linkcode fromJson}.
  */
 export function toJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, replacer, indent);
 }
 
 /**
- * Reads what {@linkcode toJson} wrote.
+ * Parses a result of {@linkcode toJson}.
  *
  * @param text The text.
  * @returns The value.
- * @throws {SyntaxError} If it is no JSON.
+ * @throws {SyntaxError} If it is not JSON.
  */
 export function fromJson(text: string): unknown {
   return JSON.parse(text, reviver);
 }
 
-/** Returns SHA-256 of a record, which shows damage and edits. */
+/** Returns the SHA-256 of a record, which detects damage and edits. */
 function checksum(record: unknown): string {
   return crypto().createHash("sha256").update(toJson(record)).digest("hex");
 }
 
 /**
- * Writes the record of a run in the place of the former one, whole or not at all.
+ * Writes the record of a run atomically.
  *
  * @param folder Folder of the run.
  * @param record The record.
@@ -188,9 +188,9 @@ export function writeRecord(folder: RecordPlace, record: RunRecord): void {
  * Reads the record of a run.
  *
  * @param folder Folder of the run.
- * @returns Undefined where it has none.
+ * @returns Undefined if there is none.
  * @throws {SyntaxError} If it is damaged or edited; one line says so.
- * @throws {RangeError} If it is of a newer version.
+ * @throws {RangeError} If a newer version wrote it.
  *
  * @example
  * ```ts
@@ -209,13 +209,13 @@ export function readRecord(folder: RecordPlace): RunRecord | undefined {
 }
 
 /**
- * Reads a record out of the text of `run.json`.
+ * Parses the text of `run.json`.
  *
  * @param text The text.
- * @param path Path of the file, for messages.
+ * @param path Path of the file, for error messages.
  * @returns The record.
  * @throws {SyntaxError} If it is damaged or edited; one line says so.
- * @throws {RangeError} If it is of a newer version.
+ * @throws {RangeError} If a newer version wrote it.
  *
  * @example
  * ```ts
@@ -247,7 +247,7 @@ export function parseRecord(text: string, path: string): RunRecord {
   return fail("it is damaged, or was edited");
 }
 
-/** True where members have a type, or are left out. */
+/** Returns true if members have a type, or are missing. */
 function have(
   type: "number" | "string",
   value: Record<string, unknown>,
@@ -256,23 +256,23 @@ function have(
   return names.every((it) => ["undefined", type].includes(typeof value[it]));
 }
 
-/** True for what a checksum alone does not tell: somebody else may have made it. */
+/** Returns true for a valid record: a checksum alone proves nothing about untrusted files. */
 function isRecord(
   value: Record<string, unknown>,
 ): value is RunRecord & typeof value {
   const { evaluations, checkpoints, settings, versions } = value;
-  const isEvaluation = (it: unknown) =>
-    isStateRecord(it) && typeof it.meanReturn === "number" &&
-    have("number", it, [
+  const isEvaluation = (entry: unknown) =>
+    isStateRecord(entry) && typeof entry.meanReturn === "number" &&
+    have("number", entry, [
       "step",
       "seed",
       "episodes",
       "stdReturn",
       "successRate",
     ]);
-  const isCheckpoint = (it: unknown) =>
-    isStateRecord(it) && typeof it.step === "number" &&
-    typeof it.file === "string" && typeof it.sha256 === "string";
+  const isCheckpoint = (entry: unknown) =>
+    isStateRecord(entry) && typeof entry.step === "number" &&
+    typeof entry.file === "string" && typeof entry.sha256 === "string";
   if (!isStateRecord(evaluations) || !isStateRecord(settings)) return false;
   const { during, last, best } = evaluations;
   return STATES.includes(value.state) && isStateRecord(versions) &&

@@ -1,11 +1,11 @@
 import { builtin, namingFile, syncFolder } from "@bellman/files";
 import { type RunRecord, writeRecord } from "./record.ts";
 
-// Looked up where they are used: pages have none.
+// Looked up on use: browsers have none.
 const fs = () => builtin("node:fs");
 const paths = () => builtin("node:path");
 
-/** Name of the file that keeps others from training in a run. */
+/** Name of the lock file of a run. */
 export const LOCK_FILE = "run.lock";
 
 /**
@@ -36,19 +36,19 @@ export const LOCK_FILE = "run.lock";
  * ```
  */
 export class RunFolder {
-  /** The folder. */
+  /** Path of the folder. */
   readonly dir: string;
-  /** Path of the record of the run. */
+  /** Path of the record. */
   readonly recordPath: string;
-  /** Path of the settings, as a file that people read and edit. */
+  /** Path of the settings, for people to read and edit. */
   readonly configPath: string;
-  /** Path of the rows per logged update and per evaluation. */
+  /** Path of the log: rows of updates and evaluations. */
   readonly progressPath: string;
-  /** Path of the rows per ended episode. */
+  /** Path of the finished episodes. */
   readonly episodesPath: string;
   /** Path of the report with curves. */
   readonly reportPath: string;
-  /** Path of the replay buffer, of runs that keep it in a file. */
+  /** Path of the replay buffer, if it is in a file. */
   readonly replayPath: string;
   /** Path of the trained policy, as an ONNX file. */
   readonly policyPath: string;
@@ -62,9 +62,9 @@ export class RunFolder {
   readonly eventsDir: string;
 
   /**
-   * Names the folder of a run.
+   * Creates the paths of a run folder.
    *
-   * @param dir The folder.
+   * @param dir Run folder.
    */
   constructor(dir: string) {
     this.dir = dir;
@@ -85,7 +85,7 @@ export class RunFolder {
 /** Options of {@link createRunFolder}. */
 export interface CreateRunFolderOptions {
   /**
-   * Text of `config.yaml`.
+   * Content of `config.yaml`.
    *
    * @default none is written
    */
@@ -97,7 +97,8 @@ export interface CreateRunFolderOptions {
    */
   record?: RunRecord;
   /**
-   * Refuse a folder that is taken (`error`), or put the next free number behind its name (`next`): `runs/first-2`.
+   * If the folder is in use, throw (`error`), or add the next free number to its name
+   * (`next`): `runs/first-2`.
    *
    * @default "error"
    */
@@ -105,13 +106,13 @@ export interface CreateRunFolderOptions {
 }
 
 /**
- * Creates the folder of a new run. Of several processes that make the same one at
- * a time, exactly one has it.
+ * Creates the folder of a new run. If several processes create the same one, exactly
+ * one succeeds.
  *
- * @param dir The folder; it may exist if it is empty.
- * @param options Text of the configuration; what to do where it is taken.
- * @returns Its names.
- * @throws {RangeError} When the folder is not empty: a run is never overwritten.
+ * @param dir Folder; it may exist if it is empty.
+ * @param options Configuration, record, and handling of a folder in use.
+ * @returns Paths in the folder.
+ * @throws {RangeError} If the folder is not empty: a run is never overwritten.
  *
  * @example
  * ```ts
@@ -149,7 +150,7 @@ export function createRunFolder(
   return folder;
 }
 
-/** Throws if what is to be a folder, or one above it, is a file. */
+/** Throws if the folder, or one above it, is a file. */
 function checkFolders(dir: string): void {
   let path = dir;
   while (!fs().existsSync(path) && paths().dirname(path) !== path) {
@@ -161,14 +162,14 @@ function checkFolders(dir: string): void {
   );
 }
 
-/** Makes a folder and its configuration, unless another has it already. */
+/** Creates a folder with its configuration, unless another process did. */
 function claim(
   folder: RunFolder,
   { configText, record, ifTaken }: CreateRunFolderOptions,
 ): boolean {
   const { dir, configPath } = folder;
   const isNew = succeeds(() => fs().mkdirSync(dir));
-  // Whoever begins a run may hold its lock already.
+  // The starting process may hold its lock already.
   const isTaken = () =>
     fs().readdirSync(dir).some((name) => name !== LOCK_FILE);
   if (!isNew && (ifTaken === "next" || isTaken())) return false;
@@ -192,7 +193,7 @@ function claim(
   return true;
 }
 
-/** Makes something that must not exist yet: false where it does. */
+/** Creates something that must not exist yet; returns false if it does. */
 function succeeds(make: () => void): boolean {
   try {
     make();
@@ -204,11 +205,11 @@ function succeeds(make: () => void): boolean {
 }
 
 /**
- * Opens the folder of a run that was made before.
+ * Opens an existing run folder.
  *
  * @param dir The folder.
- * @returns Its names.
- * @throws {RangeError} When there is no run.
+ * @returns Paths in the folder.
+ * @throws {RangeError} If there is no run.
  *
  * @example
  * ```ts

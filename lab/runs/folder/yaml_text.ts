@@ -10,11 +10,11 @@ import {
 const SCHEMAS = { core: CORE_SCHEMA, default: DEFAULT_SCHEMA };
 
 /**
- * Parses YAML; null of an empty text.
+ * Parses YAML; null for an empty text.
  *
  * @param text The text.
  * @param schema Schema: `core` has no dates, bytes and sets.
- * @throws {SyntaxError} If it is no YAML; one line says where.
+ * @throws {SyntaxError} If it is not YAML; one line says where.
  */
 export function parseText(
   text: string,

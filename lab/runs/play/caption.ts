@@ -1,14 +1,14 @@
 import type { RgbImage } from "@bellman/types";
 import glyphs from "./glyphs.json" with { type: "json" };
 
-/** Rows of five pixels by letter, the leftmost pixel in the highest bit. */
+/** Bitmap font: rows of five pixels by letter, the leftmost pixel in the highest bit. */
 const GLYPHS: Readonly<Record<string, readonly number[]>> = glyphs;
 const ROWS = 7;
 /** Pixels of a letter and the gap after it. */
 const ADVANCE = 6;
 const MARGIN = 3;
 
-/** Place within an episode. */
+/** Position within an episode. */
 export interface PlayMoment {
   /** Number of the episode, from 1. */
   episode: number;
@@ -19,7 +19,7 @@ export interface PlayMoment {
 }
 
 /**
- * Describes a moment: `EPISODE 2  STEP 17  RETURN -3.5`.
+ * Formats a caption: `EPISODE 2  STEP 17  RETURN -3.5`.
  *
  * @example
  * ```ts
@@ -38,11 +38,10 @@ export function captionOf(moment: PlayMoment, episodes = 1): string {
 }
 
 /**
- * Writes a line of text over the lowest rows of an image, which grow darker. The
- * letters are as large as the image allows; where it is too narrow for any, it
- * stays as it is.
+ * Draws a line of text over a darkened strip at the bottom of an image, in the largest
+ * letters that fit; an image too narrow for any stays the same.
  *
- * @param image Image, which is not changed.
+ * @param image Image; not changed.
  * @param text Digits, and the letters of {@linkcode captionOf}.
  * @returns An image of the same size.
  *

@@ -8,11 +8,11 @@ import type {
 import { evaluationBound } from "@bellman/training";
 import type { PlayMoment } from "./caption.ts";
 
-/** Agent, and its wrappers of an environment. */
+/** Agent with its environment wrappers. */
 export interface Player {
   /** Agent that plays. */
   algorithm: Pick<Trainable, "policy">;
-  /** What wraps the environment. */
+  /** Wrappers of the environment. */
   environments: {
     /** Wraps an environment as for evaluation. */
     around(env: Env): VecEnv;
@@ -21,35 +21,35 @@ export interface Player {
 
 /** Settings of playing. */
 export interface PlayOptions {
-  /** Environment to play in, which the caller renders. */
+  /** Environment to play in; the caller renders it. */
   env: Env;
-  /** Whole episodes that are played. */
+  /** Number of episodes. */
   episodes: number;
-  /** True for the most likely actions, false for sampled ones. */
+  /** Take the most likely actions instead of sampled ones. */
   deterministic: boolean;
   /** Seed of the episodes, and of sampled actions. */
   seed: number;
   /**
-   * Steps after which an episode that has not ended is cut.
+   * Step limit: longer episodes are cut.
    *
-   * @default the environment's own limit, or 10,000 where it has none
+   * @default the environment's limit, or 10,000 if it has none
    */
   maxSteps?: number;
   /**
-   * Called with each state of an episode but the last, whose step starts the
-   * next episode. Where it returns false, playing ends.
+   * Called with each state of an episode but the last, whose step starts the next
+   * episode. Playing ends if it returns false.
    */
   show(moment: PlayMoment): Promise<boolean | void> | boolean | void;
 }
 
-/** Episode that was played. */
+/** Played episode. */
 export interface PlayedEpisode extends EpisodeStatistics {
-  /** True where it had not ended after the most steps. */
+  /** True if the step limit cut it. */
   readonly isCut?: boolean;
 }
 
 /**
- * Plays whole episodes with the setup's agent in one environment, which is closed.
+ * Plays episodes with a run's agent in one environment, then closes it.
  *
  * @example
  * ```ts
@@ -114,11 +114,11 @@ export async function playEpisodes(
   }
 }
 
-/** Frame rate of environments that do not know their own. */
+/** Default frame rate of environments. */
 const USUAL_RATE = 30;
 
 /**
- * Returns the steps per second of an environment, at its own speed.
+ * Returns the steps per second of an environment in real time.
  *
  * @example
  * ```ts
@@ -138,12 +138,12 @@ export function frameRateOf(
   return isKnown ? framesPerSecond : USUAL_RATE;
 }
 
-/** Longer side that small images are enlarged up to, in pixels. */
+/** Longer side of enlarged images, in pixels. */
 const LARGE = 640;
 
 /**
- * Enlarges a small image by a whole number, so that pixels keep hard edges: a
- * screen of Atari's 160 by 210 pixels three times. Larger ones stay.
+ * Enlarges a small image by a whole factor, which keeps pixels sharp: a screen of
+ * Atari's 160 by 210 pixels three times. Larger images stay the same.
  *
  * @example
  * ```ts

@@ -5,11 +5,11 @@ import { closeSync, writeFileSync } from "node:fs";
 import { fileError } from "../program/errors.ts";
 import type { PictureSink } from "./pictures.ts";
 
-/** Highest frame rate of a GIF: viewers slow shorter delays down. */
+/** Highest frame rate of a GIF: viewers slow down shorter delays. */
 export const MOST_GIF_FRAMES_PER_SECOND = 50;
 
 /**
- * File of an animated GIF that loops, written image by image.
+ * Writer of a looping animated GIF, image by image.
  *
  * @example
  * ```ts
@@ -29,7 +29,7 @@ export class GifWriter implements PictureSink {
   #file: number | undefined;
 
   /**
-   * Names the file: the first image begins it.
+   * Creates a writer; the first image opens the file.
    *
    * @param path Path of the file.
    * @param framesPerSecond Frame rate.
@@ -40,12 +40,12 @@ export class GifWriter implements PictureSink {
   }
 
   /**
-   * Adds an image; all have one size.
+   * Adds an image; all must have the same size.
    *
    * @throws {UsageError} If it cannot be written; no file is left then.
    */
   async show(image: RgbImage): Promise<void> {
-    // Loads the library of all plots: only where a GIF is made.
+    // Loads the plot library only if a GIF is made.
     const { GifEncoder } = await import("@bellman/training/plots");
     this.#encoder ??= new GifEncoder(this.#framesPerSecond);
     await this.#write(this.#encoder.add(image));
@@ -65,7 +65,7 @@ export class GifWriter implements PictureSink {
     return `wrote ${this.#path}`;
   }
 
-  /** Removes what was written. */
+  /** Removes the unfinished file. */
   async abort(): Promise<void> {
     if (this.#encoder === undefined) return;
     this.#close();
@@ -94,7 +94,7 @@ export class GifWriter implements PictureSink {
     this.#file = undefined;
   }
 
-  /** Path until the GIF is complete. */
+  /** Path of the unfinished GIF. */
   get #unfinished(): string {
     return `${this.#path}.tmp`;
   }

@@ -1,5 +1,5 @@
 /**
- * Episodes of an agent as pictures, GIFs and videos.
+ * Episodes of an agent as images, GIFs and videos.
  *
  * @example
  * ```ts

@@ -4,10 +4,10 @@ import { UsageError } from "../program/errors.ts";
 import type { RgbImage } from "@bellman/types";
 import type { PictureSink } from "./pictures.ts";
 
-/** Video program, which the user installs. */
+/** Video encoder, which the user installs. */
 const PROGRAM = "ffmpeg";
 
-/** Returns the arguments that make an MP4 for any player, of images on standard input. */
+/** Returns the arguments to encode images from standard input as an MP4 for any player. */
 function argumentsOf(
   { width, height }: RgbImage,
   { framesPerSecond, path }: { framesPerSecond: number; path: string },
@@ -16,14 +16,14 @@ function argumentsOf(
     ...["-loglevel", "error", "-y"],
     ...["-f", "rawvideo", "-pix_fmt", "rgb24"],
     ...["-s", `${width}x${height}`, "-r", String(framesPerSecond), "-i", "-"],
-    // Players want four pixels to share a colour, which takes even sides.
+    // Players need even sides, as four pixels share a colour.
     ...["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"],
     ...["-f", "mp4", path],
   ];
 }
 
 /**
- * Returns true if the video program is installed.
+ * Returns true if the video encoder is installed.
  *
  * @throws {UsageError} If it may not be run.
  *
@@ -54,7 +54,7 @@ export async function hasFfmpeg(): Promise<boolean> {
 }
 
 /**
- * MP4 video that is written image by image.
+ * Writer of an MP4 video, image by image.
  *
  * @example
  * ```ts
@@ -74,11 +74,11 @@ export class Mp4Writer implements PictureSink {
   readonly #framesPerSecond: number;
   #child: Deno.ChildProcess | undefined;
   #writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
-  /** Output of the program, read from the start so that it never waits. */
+  /** Output of the encoder, read from the start so that it never blocks. */
   #said: Promise<string> | undefined;
 
   /**
-   * Names the file: the first image begins it.
+   * Creates a writer; the first image opens the file.
    *
    * @param path Path of the file.
    * @param framesPerSecond Frame rate.
@@ -88,10 +88,10 @@ export class Mp4Writer implements PictureSink {
     this.#framesPerSecond = framesPerSecond;
   }
 
-  /** Adds an image; all have one size. */
+  /** Adds an image; all must have the same size. */
   async show(image: RgbImage): Promise<void> {
     if (this.#child === undefined) {
-      // The program would follow a link that is there.
+      // The encoder would follow an existing link.
       closeSync(openPlainSync(this.#unfinished, "create"));
       this.#child = new Deno.Command(PROGRAM, {
         args: argumentsOf(image, {
@@ -115,7 +115,7 @@ export class Mp4Writer implements PictureSink {
   /**
    * Completes the file.
    *
-   * @throws {UsageError} If the program failed; no file is left then.
+   * @throws {UsageError} If the encoder failed; no file is left then.
    */
   async finish(): Promise<string> {
     await this.#writer!.close().catch(() => {});
@@ -131,7 +131,7 @@ export class Mp4Writer implements PictureSink {
     );
   }
 
-  /** Ends the program and removes what was written. */
+  /** Ends the encoder and removes the unfinished file. */
   async abort(): Promise<void> {
     if (this.#child === undefined) return;
     try {
@@ -144,7 +144,7 @@ export class Mp4Writer implements PictureSink {
     await Deno.remove(this.#unfinished).catch(() => {});
   }
 
-  /** Path until the video is complete. */
+  /** Path of the unfinished video. */
   get #unfinished(): string {
     return `${this.#path}.tmp`;
   }

@@ -7,18 +7,19 @@ import type { CommandIo } from "../program/process.ts";
 
 const ESC = "\x1b[";
 
-/** Takes the images of episodes as they are played. */
+/** Writer or display of an episode's images. */
 export interface PictureSink {
-  /** Takes an image of a moment. */
+  /** Shows or writes an image. */
   show(picture: RgbImage, moment: PlayMoment): Promise<void> | void;
-  /** Ends, and returns a line about the files; empty for a terminal. */
+  /** Finishes, and returns a line about the files; empty for a terminal. */
   finish(): Promise<string>;
   /** Removes an unfinished file. */
   abort?(): Promise<void>;
 }
 
 /**
- * Writes each image as a PNG file into a folder, which the first one makes.
+ * Makes a writer of PNG files, one for each image, in a folder that the first one
+ * creates.
  *
  * @example
  * ```ts
@@ -47,7 +48,7 @@ export function pngSink(dir: string): PictureSink {
 }
 
 /**
- * Draws the images over each other in the terminal, with step and return below.
+ * Makes a display that draws the images in the terminal, with step and return below.
  *
  * @example
  * ```ts
@@ -85,7 +86,7 @@ export function encodePng({ width, height, data }: RgbImage): Uint8Array {
   return encode({ width, height, data, channels: 3 });
 }
 
-/** Upper half of a cell, in the colour of the upper of two pixels. */
+/** Half block character in the colour of the upper of two pixels. */
 const HALF_BLOCK = "▀";
 
 /** Returns the mean colour of a rectangle of pixels, as `r;g;b`. */
@@ -107,8 +108,8 @@ function meanColour(
 }
 
 /**
- * Draws an image as lines of coloured half blocks, two pixels a character,
- * scaled down to at most `columns` by `rows` characters.
+ * Draws an image as lines of coloured half blocks, two pixels a character, scaled down
+ * to at most `columns` by `rows` characters.
  */
 export function toTerminal(
   picture: RgbImage,
@@ -138,7 +139,7 @@ export function toTerminal(
   return lines.join("\n");
 }
 
-/** Moves the cursor up over an image that {@linkcode toTerminal} drew. */
+/** Moves the cursor to the top of an image from {@linkcode toTerminal}. */
 export function cursorUp(drawn: string): string {
   return `${ESC}${drawn.split("\n").length}A\r`;
 }

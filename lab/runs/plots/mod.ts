@@ -1,6 +1,5 @@
 /**
- * Curves of runs, grouped by what they differ in, as `@bellman/training/plots` draws
- * them.
+ * Learning curves of runs, grouped by their differences, for `@bellman/training/plots`.
  *
  * @example
  * ```ts

@@ -17,16 +17,16 @@ import { refuseLinksIn } from "../training/run_entries.ts";
 import { openSavedRun } from "../training/saved_run.ts";
 import { logOf } from "../settings/shared_folder.ts";
 
-/** Quantity along the horizontal axis. */
+/** Quantity of the horizontal axis. */
 export type CurveAxis = "steps" | "time" | "episodes";
 
-/** Quantities along the horizontal axis, the usual one first. */
+/** Quantities of the horizontal axis, the default first. */
 export const AXES: readonly CurveAxis[] = ["steps", "time", "episodes"];
 
-/** Statistic to draw, and the quantity on the horizontal axis. */
+/** Statistic to draw, and quantity of the horizontal axis. */
 interface CurveChoice {
   key: string;
-  /** Quantity along the horizontal axis, steps by default. */
+  /** Quantity of the horizontal axis, steps by default. */
   x?: CurveAxis;
 }
 
@@ -55,18 +55,18 @@ export function curveOf(
   };
 }
 
-/** Suggests which statistic of a run was meant. */
+/** Suggests a statistic of a run with a similar name. */
 function statisticHint(key: string, names: readonly string[]): string {
   const whole = new Map(names.map((it) => [it.slice(it.indexOf("/") + 1), it]));
   const aliases = STATISTICS.filter(({ name }) => names.includes(name))
     .flatMap((it) => it.aliases);
-  const found = nearest(key, [...names, ...aliases, ...whole.keys()]);
-  return isLikelyTypo(key, found)
-    ? `did you mean '${whole.get(found) ?? found}'?`
+  const similar = nearest(key, [...names, ...aliases, ...whole.keys()]);
+  return isLikelyTypo(key, similar)
+    ? `did you mean '${whole.get(similar) ?? similar}'?`
     : hintAt(key, names);
 }
 
-/** Finds the place of each row along an axis. */
+/** Returns the x coordinate of each row. */
 function placesOf(
   { run, rows, episodesPath }: Parameters<typeof curveOf>[0],
   x: CurveAxis,
@@ -79,7 +79,7 @@ function placesOf(
       );
     }
     let seconds = 0;
-    // An evaluation has no time of its own: it follows the row before.
+    // Evaluations have no time of their own: that of the row before is used.
     return rows.map(({ statistics }) =>
       seconds = statistics["time/seconds"] ?? seconds
     );
@@ -100,14 +100,14 @@ function placesOf(
   return places;
 }
 
-/** Units of training time: name, seconds, and the seconds from which on it is used. */
+/** Units of training time: name, seconds, and the smallest time in seconds to use it for. */
 const UNITS = [
   { unit: "hours", scale: 3600, from: 7200 },
   { unit: "minutes", scale: 60, from: 180 },
   { unit: "seconds", scale: 1, from: 0 },
 ];
 
-/** Labels an axis, with the unit that suits the times. */
+/** Labels an axis, with a unit that suits the times. */
 function axisOf(
   x: CurveAxis,
   curves: readonly { x: number[] }[],
@@ -119,7 +119,7 @@ function axisOf(
   return { label: `Training time in ${unit}`, scale };
 }
 
-/** Keys that do not change what is learned. */
+/** Settings that do not affect learning. */
 const NO_DIFFERENCE: ReadonlySet<string> = new Set([
   "seed",
   "threads",
@@ -133,8 +133,8 @@ const NO_DIFFERENCE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Names the groups of runs: algorithm, environment, and the keys in which the runs
- * of both differ, but the seed and others that do not change what is learned.
+ * Names the groups of runs by algorithm, environment and the settings in which their
+ * runs differ, other than the seed and settings that do not affect learning.
  */
 export function groupNames(
   configs: readonly Record<string, unknown>[],
@@ -164,28 +164,27 @@ export function groupNames(
 
 interface LoggedRun {
   run: string;
-  /** Name of its curve; by default what tells it from the others. */
+  /** Name of its curve; by default its differences from the others. */
   group?: string;
   config: ResolvedConfig;
   rows: LogRow[];
   episodesPath: string;
 }
 
-/** A run folder, and the name of its curve where it has one. */
+/** Run folder, and the name of its curve, if given. */
 type GroupedRun = Pick<LoggedRun, "run" | "group">;
 
 /**
- * Lists the run folders of those that are given: experiments are replaced by
- * theirs, whose variants are their groups.
+ * Lists run folders: experiments are replaced by their runs, grouped by variant.
  *
- * @throws {UsageError} If an experiment has no runs, or links.
+ * @throws {UsageError} If an experiment has no runs, or contains links.
  */
 function runFoldersIn(dirs: readonly string[]): GroupedRun[] {
   const experiments = dirs.filter(isExperiment);
   return dirs.flatMap((dir): GroupedRun[] => {
     if (!isExperiment(dir)) return [{ run: dir }];
     refuseLinksIn(dir);
-    const found = foldersIn(`${dir}/${EXPERIMENT_RUNS}`).flatMap((variant) =>
+    const runs = foldersIn(`${dir}/${EXPERIMENT_RUNS}`).flatMap((variant) =>
       foldersIn(variant).flatMap(foldersIn).map((run) => ({
         run,
         group: experiments.length > 1
@@ -193,7 +192,7 @@ function runFoldersIn(dirs: readonly string[]): GroupedRun[] {
           : basename(variant),
       }))
     ).filter(({ run }) => existsSync(`${run}/config.yaml`));
-    if (found.length > 0) return found;
+    if (runs.length > 0) return runs;
     throw new UsageError(`Cannot plot ${dir}: none of its runs has begun`);
   });
 }
@@ -213,7 +212,7 @@ function isExperiment(dir: string): boolean {
   );
 }
 
-/** Reads the runs that have logged something; skips the others, unless all are empty. */
+/** Reads the runs with logged rows; skips the others, unless all are empty. */
 function loggedRuns(
   dirs: readonly GroupedRun[],
   { onNotice, isTrusted }: {
@@ -240,52 +239,52 @@ function loggedRuns(
   return logged;
 }
 
-/** What is drawn of runs. */
+/** Options of {@linkcode runCurves}. */
 export interface CurvesChoice {
-  /** Statistic: a column of `progress.csv`, or another of its names. */
+  /** Statistic: a column of `progress.csv`, or one of its aliases. */
   key: string;
   /**
-   * Quantity along the horizontal axis.
+   * Quantity of the horizontal axis.
    *
    * @default "steps"
    */
   x?: CurveAxis;
   /**
-   * Value that is marked.
+   * Threshold line.
    *
-   * @default of returns, that from which on the environment counts as solved
+   * @default for returns, the environment's reward threshold
    */
   threshold?: number;
   /**
-   * True where links in the runs are followed.
+   * Follow links in the runs.
    *
    * @default false
    */
   isTrusted?: boolean;
   /**
-   * Takes lines that the user should see.
+   * Receives lines for the user.
    *
    * @default they are dropped
    */
   onNotice?: (line: string) => void;
 }
 
-/** Curves of runs, ready to be drawn. */
+/** Learning curves of runs, ready to be drawn. */
 export interface RunCurves {
-  /** A panel for each environment. */
+  /** Panels, one for each environment. */
   panels: CurvePanel[];
   /** Label of the horizontal axis, with its unit. */
   xLabel: string;
 }
 
 /**
- * Reads the curves of runs, a panel for each environment: runs that differ in the seed
- * alone share a curve, and curves of one name a colour.
+ * Reads the learning curves of runs, with a panel for each environment: runs that
+ * differ only in the seed share a curve, and curves with the same name a colour.
  *
- * @param dirs Folders of runs, and of experiments, whose variants are curves.
- * @param choice What is drawn.
+ * @param dirs Folders of runs, and of experiments, whose variants become curves.
+ * @param choice Statistic, axis and threshold.
  * @returns The panels.
- * @throws {UsageError} If a folder holds no run, or a run has no such statistic.
+ * @throws {UsageError} If a folder contains no run, or a run has no such statistic.
  *
  * @example
  * ```ts
@@ -337,7 +336,7 @@ export async function runCurves(
   return { panels, xLabel };
 }
 
-/** Threshold of a statistic of returns, if it is known. */
+/** Returns the reward threshold for a statistic of returns, if known. */
 async function thresholdOf(
   env: string,
   key: string,

@@ -1,12 +1,12 @@
 // @ts-types="@types/d3-dsv"
 import { csvFormatRows } from "d3-dsv";
 
-/** Place where a spreadsheet begins a cell, some after semicolons too, with a formula. */
+/** Start of a cell, for some spreadsheets also after semicolons, with a formula. */
 const FORMULA = /(^|[;\t\r\n])(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
 /**
- * Writes rows as CSV. Numbers are left as they are; texts, which somebody else may
- * have chosen, are no formulas of a spreadsheet.
+ * Writes rows as CSV. Numbers are unchanged; texts, which may be untrusted, are escaped
+ * so that spreadsheets do not evaluate them as formulas.
  *
  * @param rows Cells of each row; undefined and null are empty.
  *

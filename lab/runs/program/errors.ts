@@ -7,7 +7,7 @@ import { UsageError } from "./usage_error.ts";
 export * from "./usage_error.ts";
 
 /**
- * A failure of a run that began well: not a mistake of the input.
+ * Failure of a run in training, as opposed to invalid input.
  *
  * @example
  * ```ts
@@ -22,18 +22,18 @@ export class RunFailure extends Error {
   override readonly name: string = "RunFailure";
 }
 
-/** A failure of runs for whose files the disk has no room: others would fail, too. */
+/** Failure because the disk is full: other runs would fail too. */
 export class DiskFull extends RunFailure {}
 
-/** A checkpoint that cannot be restored, so that the resume does not begin. */
+/** Checkpoint that cannot be restored, so that the run is not resumed. */
 export class RestoreFailure extends UsageError {}
 
 /** Descriptions of file system errors, by code. */
 const FILE_PROBLEMS: Readonly<Record<string, string>> = fileProblems;
 
-/** Most letters of a line, and of a word in one that is longer. */
+/** Largest number of letters of a line, and of a word in a longer one. */
 const MOST_LETTERS = 2000, MOST_OF_WORD = 160;
-/** Letters that are left of an end that is cut off from a longer text. */
+/** Fraction of a cut text that is kept from its end. */
 const END = 0.4;
 
 function shortened(text: string, most: number): string {
@@ -44,10 +44,10 @@ function shortened(text: string, most: number): string {
 }
 
 /**
- * Makes a text fit to be shown as a line: what is long is cut in its middle, and
- * what would command a terminal is written out.
+ * Makes one safe line of a text: long texts are cut in the middle, and terminal control
+ * sequences are escaped.
  *
- * @param text Any text, of which parts may be given by somebody else.
+ * @param text Any text, possibly untrusted.
  *
  * @example
  * ```ts
@@ -58,7 +58,7 @@ function shortened(text: string, most: number): string {
  * ```
  */
 export function asLine(text: string): string {
-  // Before it is read letter by letter.
+  // Cut first, before it is processed letter by letter.
   const some = shortened(text, 50 * MOST_LETTERS);
   const line = printable(
     some.replaceAll(/\s*[\r\n]\s*/g, " ").replaceAll("\t", " "),
@@ -69,8 +69,7 @@ export function asLine(text: string): string {
 }
 
 /**
- * Describes in one line what was thrown: the user's own environments may throw
- * anything.
+ * Describes a thrown value in one line; environments may throw anything.
  *
  * @example
  * ```ts
@@ -92,18 +91,18 @@ export function messageOf(thrown: unknown): string {
       } was thrown`;
     return asLine(text.trim().split(/[\r\n]/, 1)[0]);
   } catch {
-    // Its own getters throw.
+    // Its getters throw.
     return "something that cannot be shown was thrown";
   }
 }
 
-/** Finds the path that an error of Deno's functions quotes at its end. */
+/** Finds the path quoted at the end of an error of Deno's functions. */
 function pathIn({ message }: Error): string | undefined {
   return /: \w+ (?:'[^']+' -> )?'([^']+)'$/.exec(message)?.[1];
 }
 
 /**
- * Describes an error of the file system.
+ * Describes a file system error.
  *
  * @example
  * ```ts
@@ -119,7 +118,7 @@ export function fileProblem(error: unknown): string | undefined {
 }
 
 /**
- * True for an error of a file for which the disk, or the user's share of it, has no room.
+ * Returns true for the error of a full disk, or of an exceeded quota.
  *
  * @example
  * ```ts
@@ -137,18 +136,17 @@ export function isDiskFull(error: unknown): boolean {
     code === "EDQUOT" || isDiskFull(cause);
 }
 
-/** Describes an error, and what to do next, where it says so. */
+/** Describes an error, with its hint if there is one. */
 export function withHint(error: unknown): string {
   const { hint } = Object(error) as { hint?: string };
   return hint === undefined ? messageOf(error) : `${messageOf(error)}; ${hint}`;
 }
 
 /**
- * Turns an error of the file system into one that a person can act on; undefined
- * for any other.
+ * Converts a file system error to one that helps the user; undefined for other errors.
  *
  * @param error Thrown value.
- * @param ownPath Path to name, where the error names another.
+ * @param ownPath Path to name, if the error names another.
  *
  * @example
  * ```ts
@@ -175,8 +173,8 @@ export function fileError(
 }
 
 /**
- * Returns the error as a person sees it, if bad input can cause it; others are
- * failures of the run or of the program.
+ * Returns the error for the user if invalid input can cause it; others are failures of
+ * the run or of the program.
  *
  * @example
  * ```ts
@@ -193,12 +191,12 @@ export function asInputError(error: unknown): Error | undefined {
     return undefined;
   }
   if (error instanceof Deno.errors.NotCapable) {
-    const [, access, what] = /^Requires (.+?) access to (.+?), run/
+    const [, access, resource] = /^Requires (.+?) access to (.+?), run/
       .exec(error.message) ?? [];
     return new UsageError(
-      what === undefined
+      resource === undefined
         ? error.message
-        : `Cannot use ${what}: the permissions of this command leave out ${access} access to it`,
+        : `Cannot use ${resource}: the permissions of this command leave out ${access} access to it`,
       { cause: error },
     );
   }
@@ -217,11 +215,11 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /**
- * Checks that a file can be written, before there is anything to write.
+ * Checks that a file can be written, before its content exists.
  *
  * @param path Path of the file.
  * @param what Description of the file.
- * @throws {UsageError} If it is a folder, or in a folder that cannot be written to.
+ * @throws {UsageError} If it is a folder, or its folder is not writable.
  *
  * @example
  * ```ts
@@ -254,7 +252,7 @@ export async function checkWritable(path: string, what: string): Promise<void> {
 }
 
 /**
- * Writes a file as a whole or not at all; a former file is kept until then.
+ * Writes a file atomically.
  *
  * @example
  * ```ts
@@ -270,7 +268,7 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
   try {
     replaceFileSync(path, content);
   } catch (error) {
-    // The caller knows its own path, not the one that is written to first.
+    // The caller knows its own path, not the temporary one.
     throw fileError(error, path) ?? error;
   }
 }

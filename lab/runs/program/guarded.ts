@@ -8,7 +8,7 @@ import {
 import { type CommandIo, onStrayError, strayErrorsHeard } from "./process.ts";
 
 /**
- * Returns a function that prints notices to standard error, a line each.
+ * Makes a function that prints notices to standard error, one per line.
  *
  * @example
  * ```ts
@@ -32,16 +32,16 @@ export function notices(io: CommandIo): (line: string) => void {
 
 /** Options of {@linkcode guarded}. */
 export interface GuardedOptions {
-  /** True where the stack of an error is printed as well. */
+  /** Print the stack trace of an error too. */
   isDebugged?: boolean;
 }
 
 /**
- * Carries out a command, and prints the line of an error that ends it.
+ * Runs a command, and prints the error that ends it as one line.
  *
- * @param io Streams to print to.
- * @param act The command, which gives its exit code.
- * @returns Its exit code; of an error 2 for bad input, 1 for any other.
+ * @param io Output streams.
+ * @param act Runs the command and returns its exit code.
+ * @returns Its exit code; on errors 2 for invalid input, 1 for any other.
  *
  * @example
  * ```ts
@@ -72,7 +72,7 @@ export async function guarded(
   } catch (error) {
     const input = asInputError(error);
     io.err(`error: ${withHint(input ?? error)}\n`);
-    // With what caused it, as far as that is known.
+    // With its causes, as far as known.
     if (isDebugged && error instanceof Error) {
       io.err(`${Deno.inspect(error)}\n`);
     }

@@ -1,6 +1,6 @@
 /**
- * What programs that train have in common: errors in one line, signals, streams and
- * files that are written whole.
+ * Common parts of command-line programs: errors in one line, signals, output streams
+ * and atomic files.
  *
  * @example
  * ```ts

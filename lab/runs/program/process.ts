@@ -1,18 +1,18 @@
-/** Output streams of a command; tests give their own. */
+/** Output streams of a command; tests pass their own. */
 export interface CommandIo {
-  /** Writes text to standard output; what would command a terminal is written out. */
+  /** Writes text to standard output; terminal control sequences are escaped. */
   out(text: string): void;
   /** Writes text to standard error likewise. */
   err(text: string): void;
   /**
-   * Streams that take text as it is, for displays that move the cursor.
+   * Streams without escaping, for displays that move the cursor.
    *
    * @default out and err
    */
   raw?: { out(text: string): void; err(text: string): void };
-  /** True where standard output is a terminal. */
+  /** True if standard output is a terminal. */
   outIsTerminal: boolean;
-  /** True where standard error is a terminal. */
+  /** True if standard error is a terminal. */
   errIsTerminal: boolean;
   /**
    * Returns columns and rows of the terminal.
@@ -22,11 +22,11 @@ export interface CommandIo {
   size?(): { columns: number; rows: number };
 }
 
-// deno-lint-ignore no-control-regex -- those are what is looked for
+// deno-lint-ignore no-control-regex -- these are to be found
 const COMMANDS = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * Writes out what would command a terminal in a text of several lines, as JSON does.
+ * Escapes terminal control sequences in a text of several lines, as JSON does.
  *
  * @example
  * ```ts
@@ -39,27 +39,27 @@ const COMMANDS = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
 export function printable(text: string): string {
   return text.replaceAll(
     COMMANDS,
-    (it) =>
-      it === "\n" || it === "\t"
-        ? it
-        : `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    (character) =>
+      character === "\n" || character === "\t"
+        ? character
+        : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
-/** Writes text; output that nobody reads any more is dropped, so that the run continues. */
+/** Writes text; if the reader is gone it is dropped, so that the run continues. */
 function writeAll(stream: typeof Deno.stdout, text: string): void {
   let bytes = new TextEncoder().encode(text);
   try {
     while (bytes.length > 0) bytes = bytes.subarray(stream.writeSync(bytes));
   } catch (error) {
     const { code } = error as { code?: string };
-    // A terminal that closed, a pipe without its end.
+    // A closed terminal, or a pipe without a reader.
     if (code !== "EIO" && code !== "EPIPE") throw error;
   }
 }
 
 /**
- * Returns the process's own streams.
+ * Returns the streams of this process.
  *
  * @example
  * ```ts
@@ -84,7 +84,7 @@ export function processIo(): CommandIo {
     size() {
       try {
         const { columns, rows } = Deno.consoleSize();
-        // A terminal that does not know its size says 0.
+        // A terminal of unknown size reports 0.
         return { columns: columns || 80, rows: rows || 24 };
       } catch {
         return { columns: 80, rows: 24 };
@@ -93,19 +93,19 @@ export function processIo(): CommandIo {
   };
 }
 
-/** Signals that end a run which saves itself first. */
+/** Signals that stop a run after it saved itself. */
 const SIGNALS: readonly string[] = ["SIGINT", "SIGTERM", "SIGHUP"];
-/** Those that Windows has. */
+/** Signals that Windows has. */
 const OF_WINDOWS: readonly string[] = ["SIGINT"];
 
-/** Exit codes of what a signal has ended, as shells give them. */
+/** Exit codes after a signal, as in shells. */
 const EXIT_CODES: Readonly<Record<string, number>> = {
   SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,
 };
 
-/** Reason of a signal that was raised. */
+/** Abort reason for a signal. */
 class Interruption extends Error {
   /** Exit code of the program. */
   readonly exitCode: number;
@@ -117,7 +117,7 @@ class Interruption extends Error {
 }
 
 /**
- * Returns the exit code of a command that a signal has ended.
+ * Returns the exit code of a command that a signal ended.
  *
  * @example
  * ```ts
@@ -132,15 +132,14 @@ export function exitCodeOf({ reason }: AbortSignal): number {
   return reason instanceof Interruption ? reason.exitCode : EXIT_CODES.SIGINT;
 }
 
-/** Milliseconds after which a signal that the main thread has not handled is reported. */
+/** Milliseconds before a signal that the main thread did not handle is reported. */
 const UNHEARD_MS = 1_000;
 const UNHEARD =
   "\nThe run stops when its environment comes back; a second Ctrl-C ends it at once\n";
 
 /**
- * Listens in a separate thread, which hears signals even while an environment
- * keeps the main thread in an endless loop. The second signal has its default
- * effect.
+ * Worker that receives signals even if an environment blocks the main thread with an
+ * endless loop. The second signal has its default effect.
  */
 const LISTENER = `
 let isRaised = false, isHeard = false;
@@ -149,7 +148,7 @@ const stop = () => {
 };
 const hear = (name) => {
   if (isRaised) {
-    // Shell and system both send it to what they leave: the second may not end the saving.
+    // Shell and system may both send the signal: the second must not interrupt saving.
     if (name === "SIGHUP") return;
     stop();
     Deno.kill(Deno.pid, name);
@@ -164,7 +163,7 @@ const hear = (name) => {
   JSON.stringify(UNHEARD)
 }));
     } catch {
-      // Nobody reads it.
+      // The reader is gone.
     }
   }, ${UNHEARD_MS});
 };
@@ -186,15 +185,15 @@ onmessage = ({ data }) => {
 };
 postMessage("listening");`;
 
-/** A signal for interrupts, and its release. */
+/** Abort signal for interrupts. */
 export interface Interrupt {
-  /** Aborted by the first signal. */
+  /** Aborted by the first interrupt. */
   signal: AbortSignal;
   /** Stops listening. */
   release(): Promise<void>;
 }
 
-/** Thread that listens to signals. */
+/** Worker that listens to signals. */
 interface Listener {
   worker: Worker;
   listening: Promise<void>;
@@ -224,12 +223,12 @@ function startListener(): Listener {
   };
 }
 
-/** Listener that was started before anything wanted it. */
+/** Listener that was started in advance. */
 let early: Listener | undefined;
 
 /**
- * Begins to listen to the signals that the next {@linkcode interruptSignal} is
- * raised by: a program that is still being loaded hears them so.
+ * Starts to listen to signals in advance: {@linkcode interruptSignal} then also reports
+ * those that arrived while the program was loading.
  *
  * @example
  * ```ts
@@ -248,12 +247,12 @@ export function listenEarly(): void {
 }
 
 /**
- * Listens to Ctrl-C, SIGTERM and SIGHUP: the first one raises a signal, so that a
- * run can save itself or clear up; the second one ends the process at once, even
- * where an environment that hangs blocks the main thread.
+ * Listens to Ctrl-C, SIGTERM and SIGHUP: the first one aborts a signal, so that a run
+ * can save itself or clean up; the second one ends the process at once, even if an
+ * environment blocks the main thread.
  *
- * @param onRaise Called when it is raised, before anything else is done.
- * @returns The signal, once it listens.
+ * @param onRaise Called first when it is aborted.
+ * @returns The abort signal, once it listens.
  *
  * @example
  * ```ts
@@ -284,10 +283,10 @@ export async function interruptSignal(onRaise: () => void): Promise<Interrupt> {
   return { signal: controller.signal, release };
 }
 
-/** Takes an error that nothing could catch. */
+/** Handles an error that nothing caught. */
 type StrayErrorHandler = (thrown: unknown) => void;
 
-/** Handlers, of which only the latest one is called. */
+/** Handlers; only the latest one is called. */
 const handlers: StrayErrorHandler[] = [];
 
 function onRejection(event: PromiseRejectionEvent): void {
@@ -300,17 +299,16 @@ function onError(event: ErrorEvent): void {
   handlers.at(-1)?.(event.error);
 }
 
-/** Waits until the errors so far are reported: for a turn of the event loop. */
+/** Waits for a turn of the event loop, until the errors so far are reported. */
 export function strayErrorsHeard(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }
 
 /**
- * Reports errors that nothing can catch, which would end the process: rejections
- * that nothing awaits, and errors of timers. The user's own environments may
- * cause them.
+ * Handles uncaught errors, which would end the process: unhandled rejections, and
+ * errors of timers. Environments of the user may cause them.
  *
- * @param handler Takes them, instead of the handler before, until released.
+ * @param handler Replaces the handler before, until released.
  * @returns A function that releases it.
  */
 export function onStrayError(handler: StrayErrorHandler): () => void {
@@ -328,7 +326,7 @@ export function onStrayError(handler: StrayErrorHandler): () => void {
 }
 
 /**
- * Quotes a word for a shell, where that is needed.
+ * Quotes a word for a shell, if needed.
  *
  * @example
  * ```ts

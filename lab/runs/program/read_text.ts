@@ -2,11 +2,11 @@ import { openPlainSync } from "@bellman/files";
 import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { fileProblem, messageOf, UsageError } from "./errors.ts";
 
-/** Most bytes of a file of settings. */
+/** Largest size of a settings file in bytes. */
 const MOST_BYTES = 1 << 26;
 
 /**
- * Reads a text file, or fails with one line that names it.
+ * Reads a text file; errors are one line with its name.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * Bad input of a person: the message is one line that says what was wrong and
- * what was expected. The command line prints it and exits with 2.
+ * Invalid input of the user: the message is one line that says what was wrong and what
+ * was expected. The command line prints it and exits with 2.
  *
  * @example
  * ```ts
@@ -12,11 +12,11 @@
  * ```
  */
 export class UsageError extends Error {
-  /** The name that distinguishes this error from others. */
+  /** Name of the error class. */
   override name = "UsageError";
 
   /**
-   * Makes an error.
+   * Creates an error.
    *
    * @param message One line; line breaks in quoted text become spaces.
    * @param options The cause.

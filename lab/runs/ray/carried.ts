@@ -1,22 +1,22 @@
-/** Checks what goes to the nodes of a cluster with a run. */
+/** Checks that a run can be sent to the nodes of a cluster. */
 import type { RayOptions } from "@bellman/envs/ray";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { codeOf } from "../training/environment_modules.ts";
 import { UsageError } from "../program/errors.ts";
 
-/** Files that a configuration names, and not a package of JSR or npm. */
+/** Files that a configuration names; packages of JSR or npm are none. */
 function filesOf(config: ResolvedConfig): string[] {
   const { modules, files } = codeOf(config);
   return [...modules.filter((it) => it.startsWith("file:")), ...files];
 }
 
 /**
- * Checks that each of several runs can be made in one place, and finds there what its
- * configuration names.
+ * Checks that several runs can be made in their place, here or on a cluster, and makes
+ * their paths absolute.
  *
  * @param config The configuration.
- * @param cluster Cluster that the runs are made on, if any.
- * @throws {UsageError} If it may not, or could not be opened here.
+ * @param cluster Cluster of the runs, if any.
+ * @throws {UsageError} If code or files are not allowed or not found.
  *
  * @example
  * ```ts

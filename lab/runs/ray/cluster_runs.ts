@@ -27,11 +27,11 @@ import {
 
 /** Settings of {@linkcode ClusterRuns}. */
 export interface ClusterRunsOptions extends RunClusterOptions {
-  /** Takes a line that the user should see. */
+  /** Receives lines for the user. */
   onNotice: (line: string) => void;
 }
 
-/** A run that is made on the cluster. */
+/** Run on the cluster. */
 interface PlacedRun {
   task: RunTask;
   onEvent: (event: RunEvent) => void;
@@ -40,13 +40,13 @@ interface PlacedRun {
 }
 
 /**
- * Refuses what `train --resume` would refuse here: a node, which has no project of the
- * user's, is told to trust the run.
+ * Applies the checks of `train --resume` here, since a node, without the user's
+ * project, is told to trust the run.
  */
 function admitHere({ dir, isTrusted = false }: RunTask): void {
   const { checkpointsDir } = new RunFolder(dir);
   const { best, checkpoints } = new CheckpointStore(checkpointsDir).list();
-  // It is begun anew.
+  // It is started anew.
   if (best === undefined && checkpoints.length === 0) return;
   admitRun(openSavedRun(dir, { isTrusted: true }), {
     command: "resume",
@@ -66,9 +66,9 @@ function endOf(
 }
 
 /**
- * Runs on the nodes of a Ray cluster. Each is the job that it would be here, in a
- * folder on its node; its files come back while they grow, and begin it elsewhere when
- * its node is lost.
+ * Runs on the nodes of a Ray cluster. Each is the same job as on this machine, in a
+ * folder on its node; its files are copied back as they grow, and resume it on another
+ * node if its own is lost.
  *
  * @example
  * ```ts
@@ -81,7 +81,7 @@ function endOf(
  * ```
  */
 export class ClusterRuns {
-  /** Runs that the cluster has CPUs for at a time, at least one. */
+  /** Number of runs that fit on the cluster at a time, at least one. */
   readonly places: number;
   readonly #options: ClusterRunsOptions;
   readonly #program: RunsProgram;
@@ -105,10 +105,10 @@ export class ClusterRuns {
   }
 
   /**
-   * Reaches a cluster.
+   * Connects to a cluster.
    *
-   * @param options The cluster, and a function that takes lines for the user.
-   * @throws {UsageError} If it cannot be reached, or has no node for a run.
+   * @param options Cluster, and receiver of lines for the user.
+   * @throws {UsageError} If it cannot be reached, or no node is large enough for a run.
    */
   static async open(options: ClusterRunsOptions): Promise<ClusterRuns> {
     if (Deno.build.standalone) {
@@ -138,8 +138,8 @@ export class ClusterRuns {
   }
 
   /** Starts a run on a node. */
-  readonly start: StartRun = (task, given, signal) => {
-    const onEvent = given ?? (() => {});
+  readonly start: StartRun = (task, listener, signal) => {
+    const onEvent = listener ?? (() => {});
     const run = this.#count++;
     const { promise, resolve, reject } = Promise.withResolvers<
       Omit<JobEnd, "wasStopped">
@@ -180,9 +180,9 @@ export class ClusterRuns {
 
   #hear({ run = -1, waiting, cpus, ...news }: RunNews): void {
     if (waiting !== undefined) {
-      const what = waiting === 1 ? "a CPU" : `${waiting} CPUs`;
+      const needed = waiting === 1 ? "a CPU" : `${waiting} CPUs`;
       this.#options.onNotice(
-        `A run waits for ${what}: the cluster has ${cpus}, which are in use`,
+        `A run waits for ${needed}: the cluster has ${cpus}, which are in use`,
       );
     }
     const placed = this.#runs.get(run);
@@ -191,7 +191,7 @@ export class ClusterRuns {
     try {
       this.#tellRun(placed, news);
     } catch (error) {
-      // Such as a disk that is full.
+      // Such as a full disk.
       this.#runs.delete(run);
       this.#program.tell({ run, how: "kill" });
       return reject(error);
@@ -216,14 +216,14 @@ export class ClusterRuns {
     );
   }
 
-  /** Ends the runs, as the program has ended. */
+  /** Ends the runs after the program has ended. */
   #end(): void {
     this.#isOver = true;
     for (const { reject } of this.#runs.values()) reject(this.#loss());
     this.#runs.clear();
   }
 
-  /** Leaves the cluster; runs that are still made there end. */
+  /** Disconnects; runs in progress end. */
   close(): Promise<void> {
     return this.#program.close();
   }

@@ -1,6 +1,6 @@
 /**
- * Runs on the nodes of a Ray cluster, for experiments and searches: their options have
- * a `cluster`, which this reaches.
+ * Runs on the nodes of a Ray cluster, for the option `cluster` of experiments and
+ * searches.
  *
  * @example
  * ```ts

@@ -11,33 +11,33 @@ import { RUN_PROGRAM, type RunTask } from "../tasks/run_task.ts";
 import { UsageError } from "../program/errors.ts";
 import texts from "./texts.json" with { type: "json" };
 
-/** Time for Ray to answer, in milliseconds: the program itself gives up sooner. */
+/** Milliseconds to wait for Ray; the program itself gives up sooner. */
 const HELLO_MS = 120_000;
-/** Time for the program to end, in milliseconds, with a node that it has started. */
+/** Milliseconds to wait for the program's end, with a node that it has started. */
 const LEAVE_MS = 12_000;
-/** Letters of the program's prints that are kept. */
+/** Letters of the program's output to keep. */
 const KEPT = 65_536;
 
-/** Cluster for runs, and how they are placed there. */
+/** Cluster for runs, and their resources. */
 export interface RunClusterOptions
   extends Pick<RayOptions, "cluster" | "code" | "python"> {
-  /** CPUs of the cluster that each run takes. */
+  /** CPUs of the cluster for each run. */
   cpusPerRun: number;
 }
 
-/** What the program says of the cluster. */
+/** First message of the program, about the cluster. */
 export interface ClusterHello {
-  /** Runs that it has CPUs for at a time. */
+  /** Number of runs that fit at a time. */
   places: number;
   /** CPUs of its largest node. */
   most: number;
-  /** True where nodes may be added. */
+  /** True if nodes may be added. */
   scales: boolean;
-  /** True where it asks for a token. */
+  /** True if it requires a token. */
   secured: boolean;
 }
 
-/** What is to be done with a run, which has a number. */
+/** Command for a run, which has a number. */
 export type RunOrder =
   | { run: number; start: RunTask }
   | { run: number; how: "stop" | "kill" };
@@ -45,15 +45,15 @@ export type RunOrder =
 /** News of a run, or of the cluster. */
 export interface RunNews {
   run?: number;
-  /** Lines that its process has printed. */
+  /** Lines of output of its process. */
   lines?: string[];
-  /** Parts of its files that have come. */
+  /** Number of received file parts. */
   files?: number;
-  /** Why its node, or Ray's process there, is no more; it is placed once more. */
+  /** Reason why its node, or Ray's process there, was lost; the run is placed again. */
   lost?: string;
   end?: Pick<JobEnd, "code" | "signal"> & {
     prints?: string;
-    /** Code of an error of a file here. */
+    /** Error code of a local file. */
     problem?: string;
   };
   /** CPUs that a run waits for. */
@@ -62,21 +62,21 @@ export interface RunNews {
   cpus?: number;
 }
 
-/** The Python program `runs.py`, which has joined a cluster. */
+/** Python program `runs.py`, connected to a cluster. */
 export class RunsProgram {
-  /** Folder of the code, here. */
+  /** Local folder of the code. */
   readonly folder: string;
-  /** What it says first; an error says why it cannot. */
+  /** First message; rejected with the reason if there is none. */
   readonly hello: Promise<ClusterHello>;
-  /** Takes what it says then. */
+  /** Receives later messages. */
   onNews: (news: RunNews) => void = () => {};
-  /** Called when it has ended. */
+  /** Called when the program has ended. */
   onEnd: () => void = () => {};
   readonly #child: Deno.ChildProcess;
   readonly #orders: WritableStreamDefaultWriter<Uint8Array>;
 
   /**
-   * Starts it.
+   * Starts the program.
    *
    * @throws {UsageError} If there is no such Python.
    */
@@ -94,7 +94,7 @@ export class RunsProgram {
         stdin: "piped",
         stdout: "piped",
         stderr: "piped",
-        // A terminal's Ctrl-C reaches it through this process alone.
+        // A terminal's Ctrl-C reaches it only through this process.
         detached: true,
       }).spawn();
     } catch (error) {
@@ -107,7 +107,7 @@ export class RunsProgram {
     }
     this.folder = folder;
     this.#orders = this.#child.stdin.getWriter();
-    // What it is told after its end is not heard.
+    // Commands after its end are ignored.
     this.#orders.closed.catch(() => {});
     this.hello = this.#listen(python);
   }
@@ -133,13 +133,13 @@ export class RunsProgram {
     return promise;
   }
 
-  /** Tells it what to do. */
+  /** Sends a command. */
   tell(order: RunOrder): void {
     const line = new TextEncoder().encode(`${toJson(order)}\n`);
     this.#orders.write(line).catch(() => {});
   }
 
-  /** Has it leave the cluster; runs that are still made there end. */
+  /** Disconnects from the cluster; runs in progress end. */
   async close(): Promise<void> {
     await this.#orders.close().catch(() => {});
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), LEAVE_MS);

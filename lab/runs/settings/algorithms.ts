@@ -25,21 +25,21 @@ const algorithms: Algorithm[] = [
 for (const { meta } of algorithms) addStatistics(meta.statistics ?? {});
 
 /**
- * All algorithms, in the order in which lists show them. Commands, help,
- * presets and benches know an algorithm by its entry here alone.
+ * All algorithms, in display order. Commands, help, presets and benches know an
+ * algorithm only by its entry here.
  */
 export const ALGORITHMS: readonly Algorithm[] = algorithms;
 
-/** Names that work as folder names and as command-line arguments. */
+/** Names that are valid folder names and command-line arguments. */
 const PLAIN_NAME = /^[a-z0-9][\w.-]*$/i;
 
 /**
- * Adds a custom algorithm, which runs name as they name others. A module that calls this is
- * named in `algorithmModules`.
+ * Registers a custom algorithm, which runs then name as any other. The module that
+ * calls this is named in `algorithmModules`.
  *
  * @param algorithm The algorithm.
- * @throws {TypeError} If its name cannot be used, there is one of that name, or a
- * setting has the name of one that all runs have.
+ * @throws {TypeError} If its name is invalid or in use, or one of its settings is a
+ * setting of all runs.
  *
  * @example
  * ```ts
@@ -76,13 +76,13 @@ export function registerAlgorithm(algorithm: Algorithm): void {
   addStatistics(statistics);
 }
 
-/** Finds a name of an algorithm's settings that is one of every run's. */
-export function takenName(own: ConfigSchema): string | undefined {
+/** Finds a setting of an algorithm that has the name of a setting of all runs. */
+export function takenName(schema: ConfigSchema): string | undefined {
   const taken = new Set(namesOf(run));
-  return namesOf(own).find((name) => taken.has(name));
+  return namesOf(schema).find((name) => taken.has(name));
 }
 
-/** Lists the names of settings, their aliases among them. */
+/** Lists the names of settings, including aliases. */
 function namesOf({ properties }: ConfigSchema): string[] {
   return Object.entries(properties)
     .flatMap(([key, property]) => [key, ...aliasesOf(property)]);

@@ -3,27 +3,26 @@ import { UsageError } from "../program/errors.ts";
 import type { ResolvedConfig } from "./resolve.ts";
 
 /**
- * Cluster that hosts the environments of a run. It is no part of the configuration: a
- * run resumes on another one.
+ * Cluster that hosts the environments of a run. It is not part of the configuration: a
+ * run may be resumed on another one.
  */
 export interface ClusterOptions
   extends Pick<RayOptions, "cluster" | "listen" | "code"> {
-  /** Time for a host to get a CPU and to start, in milliseconds. */
+  /** Milliseconds for a host to get a CPU and to start. */
   startTimeoutMs: number;
 }
 
-/** Cluster on which several runs are made, each on one node. */
+/** Cluster for whole runs, each on one node. */
 export interface RunCluster
   extends Required<Pick<RayOptions, "cluster" | "code">> {
-  /** CPUs of the cluster that each run takes. */
+  /** CPUs of the cluster for each run. */
   cpusPerRun: number;
 }
 
 /**
- * Checks that a run has a cluster where it needs one, and none where it has no use for
- * it.
+ * Checks that a cluster is given exactly if the run needs one.
  *
- * @throws {UsageError} If that is not so.
+ * @throws {UsageError} If it is missing, or not needed.
  */
 export function checkCluster(
   { vectorization, workers }: ResolvedConfig,
@@ -44,7 +43,7 @@ export function checkCluster(
       "Cannot use vectorization: ray without workers: expected --workers N, processes with a CPU of the cluster each",
     );
   }
-  // A process that may reach some hosts knows which.
+  // A process with limited network permission knows its hosts.
   const host = "127.0.0.1";
   const { state } = Deno.permissions.querySync({ name: "net", host });
   if (cluster !== undefined && state !== "granted") {

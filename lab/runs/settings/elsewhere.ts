@@ -1,6 +1,6 @@
-/** Hints for names that other libraries have and that are none here. */
+/** Hints for names of other libraries that do not exist here. */
 
-/** Algorithms, with the nearest one that is here. */
+/** Algorithms of other libraries, with the nearest one here. */
 const ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ...["ppo1", "ppo2"].map((it) => [it, "ppo"] as const),
   ...["recurrentppo", "recurrent_ppo", "ppo_lstm"].map((it) =>
@@ -25,9 +25,9 @@ const ALGORITHMS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Names the algorithm that is closest to one of another library.
+ * Suggests the nearest algorithm for one of another library.
  *
- * @param name Name that was given.
+ * @param name Name of the algorithm.
  * @returns The hint; `undefined` for other names.
  */
 export function hintAtAlgorithm(name: string): string | undefined {
@@ -35,7 +35,7 @@ export function hintAtAlgorithm(name: string): string | undefined {
   return near && `it is not here; expected ${near}`;
 }
 
-/** Settings that identify files for an algorithm, as other libraries name them. */
+/** Settings that are characteristic of an algorithm, as other libraries name them. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   ppo: ["n_epochs", "noptepochs", "clip_range", "cliprange", "nminibatches"],
   trpo: ["cg_damping", "cg_max_steps", "n_critic_updates"],
@@ -53,8 +53,8 @@ function algorithmOf(setting: string): string | undefined {
 /**
  * Names the algorithm, here or of another library, that settings belong to.
  *
- * @param settings Names of settings that the algorithm in use lacks.
- * @returns The hint; `undefined` where none is known.
+ * @param settings Settings that the current algorithm lacks.
+ * @returns The hint; `undefined` if none is known.
  */
 export function hintAtForeignFile(
   settings: readonly string[],
@@ -96,9 +96,9 @@ const SETTINGS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns the counterpart of a setting or an option of another library.
+ * Suggests the counterpart of a setting or an option of another library.
  *
- * @param name Name that was given, with `_` or `-`.
+ * @param name Name of the setting, with `_` or `-`.
  * @returns The hint; `undefined` for other names.
  */
 export function hintAtSetting(name: string): string | undefined {

@@ -6,7 +6,7 @@ import type { RunConfig } from "./run_config.ts";
 /** Prefix of the ids of environments that Python's Gymnasium hosts. */
 export const GYMNASIUM = "gym:";
 
-/** Environments that Gymnasium has and Bellman has not, without versions. */
+/** Environments of Gymnasium that Bellman does not have, without versions. */
 const NAMES: ReadonlySet<string> = new Set([
   "BipedalWalker",
   "BipedalWalkerHardcore",
@@ -20,7 +20,7 @@ const NAMES: ReadonlySet<string> = new Set([
   "Taxi",
 ]);
 
-/** Returns the id with its prefix, if it is known to be one of Gymnasium's own. */
+/** Adds the prefix to an id that is known to be one of Gymnasium's own. */
 export function gymnasiumId(id: string): string | undefined {
   return NAMES.has(id.replace(/-v\d*$/, "")) ? GYMNASIUM + id : undefined;
 }
@@ -30,17 +30,17 @@ export function isGymnasium(id: string): boolean {
   return id.startsWith(GYMNASIUM);
 }
 
-/** Returns a wrapper's name with the path of its file, if it has one, as absolute. */
+/** Makes the file path in a wrapper's name absolute, if it has one. */
 function absolute(name: string): string {
   const [, file, rest] = /^(.+\.py)(:[^:]+)$/.exec(name) ?? [];
   return file === undefined ? name : pythonModule(file) + rest;
 }
 
 /**
- * Reads the wrappers of Python that a configuration names, and imports none. Files
- * of rl-baselines3-zoo write them alike.
+ * Reads the Python wrappers of a configuration without importing them. Files of
+ * rl-baselines3-zoo use the same form.
  *
- * @throws {UsageError} If one is no name with its arguments, or the environment is
+ * @throws {UsageError} If an entry is not a name with arguments, or the environment is
  * not Python's.
  */
 export function wrappersOf(
@@ -53,23 +53,23 @@ export function wrappersOf(
       }; a module of envModules may wrap another`,
     );
   }
-  return wrappers.map((given): PythonWrapper => {
-    if (typeof given === "string") return { name: absolute(given) };
-    const [[name, kwargs] = ["", null], ...others] = Object.entries(given);
-    // YAML has null for a mapping without entries.
+  return wrappers.map((wrapper): PythonWrapper => {
+    if (typeof wrapper === "string") return { name: absolute(wrapper) };
+    const [[name, kwargs] = ["", null], ...others] = Object.entries(wrapper);
+    // In YAML a mapping without entries is null.
     const isMapping = typeof kwargs === "object" && !Array.isArray(kwargs);
     if (others.length === 0 && isMapping && name !== "") {
       return { name: absolute(name), kwargs: { ...kwargs } };
     }
     throw new UsageError(
       `Cannot use the wrapper ${
-        JSON.stringify(given)
+        JSON.stringify(wrapper)
       }: expected module:Class, or one with its arguments, as {'gymnasium.wrappers:TimeAwareObservation': {flatten: true}}`,
     );
   });
 }
 
-/** Returns the wrappers of a configuration as it keeps them: paths are absolute. */
+/** Returns the wrappers of a configuration with absolute paths. */
 export function absoluteWrappers(
   config: Pick<RunConfig, "env" | "wrappers">,
 ): RunConfig["wrappers"] {

@@ -1,21 +1,20 @@
 import type { Hyperparameters, Logger } from "@bellman/training";
 
-/** Run that a logger is made for. */
+/** Run of a custom logger. */
 export interface RegisteredRun {
   /** Folder of the run. */
   readonly dir: string;
-  /** Its configuration: settings of every run, and those of its algorithm. */
+  /** Configuration: settings of all runs and of its algorithm. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
 const factories: ((run: RegisteredRun) => Logger)[] = [];
 
 /**
- * Adds a custom logger to every run that is trained: it gets the same rows,
- * episodes, settings and images as TensorBoard. A module that calls this is named
- * in `algorithmModules`, as one with an algorithm is.
+ * Adds a custom logger to every trained run: it gets the same rows, episodes, settings
+ * and images as TensorBoard. The module that calls this is named in `algorithmModules`.
  *
- * @param make Makes the logger of a run, when its training begins or resumes.
+ * @param make Makes the logger of a run, when its training starts or resumes.
  *
  * @example
  * ```ts
@@ -41,7 +40,7 @@ export function registerLogger(make: (run: RegisteredRun) => Logger): void {
   factories.push(make);
 }
 
-/** Counts the registered loggers. */
+/** Returns the number of registered loggers. */
 export function countLoggers(): number {
   return factories.length;
 }
@@ -51,7 +50,7 @@ export function registeredLoggers(run: RegisteredRun): Logger[] {
   return factories.map((make) => make(run));
 }
 
-/** Gives the settings of a configuration plain values: parts of a nested one by their paths. */
+/** Flattens the settings of a configuration: nested values are named by their paths. */
 export function hyperparametersOf(
   config: Readonly<Record<string, unknown>>,
 ): Hyperparameters {
@@ -61,9 +60,9 @@ export function hyperparametersOf(
     return Object.entries(value)
       .flatMap(([key, part]) => plain(`${name}.${key}`, part));
   };
-  const all = Object.entries(config)
+  const entries = Object.entries(config)
     .flatMap(([name, value]) => plain(name, value));
   return Object.fromEntries(
-    all.filter(([, value]) => value !== undefined),
+    entries.filter(([, value]) => value !== undefined),
   ) as Hyperparameters;
 }

@@ -1,6 +1,5 @@
 /**
- * Settings of runs: algorithms and loggers, presets and files, and the checks of all
- * values.
+ * Settings of runs: algorithms and loggers, presets and files, and validation.
  *
  * @example
  * ```ts

@@ -9,28 +9,25 @@ import { ALGORITHMS } from "./algorithms.ts";
 import { countLoggers } from "./loggers.ts";
 import type { RunConfig } from "./run_config.ts";
 
-/** Keys that name modules of the user's own. */
+/** Settings that name modules of the user. */
 type ModuleKey = "algorithmModules" | "envModules";
 
-/** Functions that a module is imported for. */
+/** Functions that a module should call. */
 const CALLS: Readonly<Record<ModuleKey, string>> = {
   algorithmModules: "registerAlgorithm, registerNetwork or registerLogger",
   envModules: "register",
 };
 
-/** True by the URLs of modules that registered nothing when they were imported. */
+/** URLs of modules that registered nothing on import. */
 const idle = new Map<string, boolean>();
 
-/** Counts what modules have registered so far. */
+/** Returns the number of registrations so far. */
 function countRegistered(): number {
   return ALGORITHMS.length + registeredNetworks().length + countLoggers() +
     defaultRegistry.size;
 }
 
-/**
- * Lists the modules of a configuration that were imported and registered nothing,
- * a line for each.
- */
+/** Describes the imported modules of a configuration that registered nothing, one line each. */
 export function idleModules<K extends ModuleKey>(
   config: Pick<RunConfig, K>,
   key: K,
@@ -44,10 +41,10 @@ export function idleModules<K extends ModuleKey>(
     );
 }
 
-/** Protocols of modules: web pages and data URLs name no author. */
+/** Protocols of modules: the origin of web pages and data URLs is unknown. */
 const PROTOCOLS: ReadonlySet<string> = new Set(["file:", "npm:", "jsr:"]);
 
-/** Returns the URL of a module; a path is relative to the current folder. */
+/** Returns the URL of a module; paths are relative to the current folder. */
 function urlOf(module: string, key: ModuleKey): string {
   if (module.trim() === "") {
     throw new UsageError(
@@ -73,7 +70,7 @@ function isPythonFile(module: string): boolean {
 }
 
 /**
- * Returns a module of Python's: its name, or the absolute path of its file.
+ * Returns a Python module: its name, or the absolute path of its file.
  *
  * @throws {UsageError} If it is a file of another language.
  */
@@ -92,7 +89,7 @@ export function pythonModule(module: string): string {
 }
 
 /**
- * Returns the URLs of the modules that a configuration names, and imports none.
+ * Returns the URLs of the modules of a configuration without importing them.
  *
  * @throws {UsageError} If one is neither a file nor a package.
  */
@@ -103,19 +100,19 @@ export function moduleUrls<K extends ModuleKey>(
   return config[key].map((module) => urlOf(module, key));
 }
 
-/** Refuses pipes and devices, which an import would read forever. */
+/** Throws for pipes and devices, which an import would read forever. */
 function checkReadable(url: string): void {
   if (!url.startsWith("file:")) return;
-  const found = statSync(fileURLToPath(url), { throwIfNoEntry: false });
-  const kind = found && kindOf(found);
+  const stats = statSync(fileURLToPath(url), { throwIfNoEntry: false });
+  const kind = stats && kindOf(stats);
   if (kind === undefined) return;
   throw new UsageError(`it is ${kind}, expected a file`);
 }
 
 /**
- * Imports the modules that a configuration names.
+ * Imports the modules of a configuration.
  *
- * @returns Their URLs.
+ * @returns URLs of the modules.
  * @throws {UsageError} If one cannot be imported.
  */
 export async function importModules<K extends ModuleKey>(
@@ -128,7 +125,7 @@ export async function importModules<K extends ModuleKey>(
       checkReadable(url);
       const before = countRegistered();
       await import(url);
-      // Only a first import runs the module.
+      // A module only runs on its first import.
       if (!idle.has(url)) idle.set(url, countRegistered() === before);
     } catch (error) {
       throw new UsageError(

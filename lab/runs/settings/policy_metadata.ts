@@ -1,6 +1,6 @@
 import packageConfig from "../deno.json" with { type: "json" };
 
-/** Describes the run of an exported policy to those who open its file. */
+/** Makes the metadata of an exported policy about its run. */
 export function policyMetadata(
   { algorithm, env, frameStack }: {
     readonly algorithm: string;

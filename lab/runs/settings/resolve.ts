@@ -19,41 +19,41 @@ import { isZoo, zooEntries } from "./zoo.ts";
 import { ZOO_DEFAULTS } from "./zoo_defaults.ts";
 import { parseMapping } from "./yaml.ts";
 
-/** Whole configuration of a run: one flat mapping of all keys. */
+/** Complete configuration of a run: one flat mapping of all settings. */
 export type ResolvedConfig = RunConfig & Record<string, unknown>;
 
-/** Name that represents the defaults, without a preset. */
+/** Preset name for the defaults. */
 export const NO_PRESET = "none";
 
-/** Sources of a configuration, weakest first. */
+/** Sources of a configuration, lowest priority first. */
 export interface ConfigSources {
-  /** Name of a preset, or `none`; by default the environment's own. */
+  /** Name of a preset, or `none`; the environment's own by default. */
   preset?: string;
-  /** Text and name of a configuration file, instead of a preset. */
+  /** Configuration file, instead of a preset. */
   file?: { name: string; text: string };
   /** Entries of the command line. */
   entries: Entry[];
 }
 
-/** Entries of a source, and its name for messages. */
+/** Entries of a source, and its name for error messages. */
 interface Entries {
   entries: Entry[];
   origin: string;
-  /** Settings that it leaves to others than this library. */
+  /** Defaults that differ from this library's. */
   defaults?: Record<string, unknown>;
-  /** Lines on settings that were converted. */
+  /** Lines about converted settings. */
   notes?: string[];
 }
 
-/** A configuration, and what is to be told of it. */
+/** Configuration with notes for the user. */
 interface Resolved {
   config: ResolvedConfig;
-  /** Lines on settings of a file that were converted. */
+  /** Lines about converted settings of a file. */
   notes: string[];
 }
 
 /**
- * Joins the schema of a run of an algorithm: the run's settings and its own.
+ * Combines the schemas of runs and of an algorithm.
  *
  * @example
  * ```ts
@@ -70,8 +70,8 @@ export function fullSchema(algorithm: Algorithm): ConfigSchema {
 }
 
 /**
- * Returns a setting's own name, where an alias was given. It stays as it is where the
- * algorithm is not known yet, or has no such setting.
+ * Resolves an alias to the setting's name. Other names stay the same, as does
+ * everything if the algorithm is not known yet.
  *
  * @example
  * ```ts
@@ -88,8 +88,8 @@ export function settingKey(algorithm: string, name: string): string {
 }
 
 /**
- * Finds the name of the algorithm that the command, `--set` or the file gives; the
- * default where none of them does.
+ * Returns the algorithm that the command, `--set` or the file names; the default if
+ * none does.
  *
  * @throws {UsageError} If two of them differ.
  */
@@ -112,7 +112,7 @@ function namedAlgorithm(
   const [first, ...others] = named;
   const other = others.find(({ name }) => name !== first.name);
   const unknown = named.find(({ name }) => findAlgorithm(name) === undefined);
-  // A name that there is not is the mistake, where one of two is.
+  // An unknown name is the mistake, if one of two is.
   if (other !== undefined && unknown === undefined) {
     throw new UsageError(
       `Cannot use both ${first.where} and ${other.where}: give one algorithm`,
@@ -155,27 +155,24 @@ export function findPreset(
   throw new UsageError(`Unknown preset '${name}' of ${algorithm}: ${guess}`);
 }
 
-/** Returns the name of a preset for many environments: the start of their ids. */
+/** Returns the preset name of an environment family: the start of its id. */
 function familyOf(env: string): string {
-  // Former names of Atari games.
+  // Old names of Atari games.
   return /(NoFrameskip|Deterministic)-v\d+$/.test(env)
     ? "ALE"
     : env.split("/")[0];
 }
 
-/**
- * Adds given options of an environment to those of the preset or the file; null
- * removes one of those.
- */
+/** Merges environment options into those of the preset or the file; null removes one. */
 function withOptions(
   base: Record<string, unknown>,
-  given: Record<string, unknown>,
+  entries: Record<string, unknown>,
 ): Record<string, unknown> {
-  const merged = { ...base, ...given };
+  const merged = { ...base, ...entries };
   for (const key of ["envKwargs", "evaluationEnvKwargs"]) {
-    if (given[key] === undefined) continue;
+    if (entries[key] === undefined) continue;
     const before = base[key] as object;
-    const both = Object.entries({ ...before, ...given[key] as object });
+    const both = Object.entries({ ...before, ...entries[key] as object });
     merged[key] = Object.fromEntries(
       both.filter(([name, it]) => it !== null || !Object.hasOwn(before, name)),
     );
@@ -184,11 +181,11 @@ function withOptions(
 }
 
 /**
- * Names the preset that a run starts from.
+ * Returns the name of the preset that a run starts from.
  *
  * @param algorithm Algorithm that the preset is of.
- * @param given The preset of the command line, if any, and the environment.
- * @returns Its name; `undefined` for the defaults alone.
+ * @param given Preset of the command line, if any, and environment.
+ * @returns Name of the preset; `undefined` for the defaults only.
  *
  * @example
  * ```ts
@@ -211,22 +208,21 @@ export function presetFor(
 
 function presetEntries(
   algorithm: Algorithm,
-  given: { preset?: string; env: string },
+  request: { preset?: string; env: string },
 ): Entries {
-  const name = presetFor(algorithm, given);
+  const name = presetFor(algorithm, request);
   if (name === undefined) return { entries: [], origin: "no preset" };
   const origin = `preset ${name}`;
   return { entries: parseMapping(findPreset(algorithm, name), origin), origin };
 }
 
 /**
- * Merges a configuration: defaults, then the preset or the file, then the command
- * line.
+ * Merges a configuration: defaults, then the preset or the file, then the command line.
  *
- * @param command Algorithm that the command names, if any.
+ * @param command Algorithm of the command, if it names one.
  * @param sources Sources of the values.
- * @param options With `isOpen`, the algorithm's settings are taken as they are
- * where there are `algorithmModules`, which may bring it or its network.
+ * @param options With `isOpen`, the algorithm's settings are not validated if there are
+ * `algorithmModules`, which may register it or its network.
  * @throws {UsageError} If a key or a value is not valid, or two sources name
  * different algorithms.
  *
@@ -248,7 +244,7 @@ export function resolveConfig(
   return resolveGiven(command, sources, options).config;
 }
 
-/** Resolves as {@linkcode resolveConfig} does, with lines on what was converted. */
+/** Resolves as {@linkcode resolveConfig} does, with notes about converted settings. */
 export function resolveGiven(
   command: string | undefined,
   sources: ConfigSources,
@@ -261,8 +257,8 @@ export function resolveGiven(
   };
   const { name, place } = namedAlgorithm(command, { entries, file: text });
   const file = text && settingsIn(text, { entries, algorithm: name });
-  const all = [...file?.entries ?? [], ...entries];
-  if (isOpen && nameModules(all)) {
+  const allEntries = [...file?.entries ?? [], ...entries];
+  if (isOpen && nameModules(allEntries)) {
     const none = { entries: [], origin: "no file" };
     return {
       config: merged({ name, base: () => file ?? none, entries }),
@@ -304,7 +300,7 @@ function settingsIn(
 function merged(
   { name, algorithm, base, entries }: {
     name: string;
-    /** Left out where it is not known yet. */
+    /** Omitted if it is not known yet. */
     algorithm?: Algorithm;
     /** Finds the preset or the file. */
     base: (env: string) => Entries;
@@ -319,12 +315,12 @@ function merged(
     ...defaultsOf<ResolvedConfig>(schema),
     ...algorithm?.meta.runDefaults,
   };
-  const given = validateEntries(entries, {
+  const fromCommand = validateEntries(entries, {
     schema,
     origin: "the command line",
     isOpen,
   });
-  const file = base(String(given.env ?? defaults.env));
+  const file = base(String(fromCommand.env ?? defaults.env));
   const fromFile = validateEntries(file.entries, {
     schema,
     origin: file.origin,
@@ -332,18 +328,18 @@ function merged(
   });
   const weaker = { ...defaults, ...file.defaults, ...fromFile };
   const config = {
-    ...withOptions(weaker, given),
+    ...withOptions(weaker, fromCommand),
     algorithm: name,
   } as ResolvedConfig;
   const idle = algorithm?.meta.unusedSettings?.(config, {}) ?? {};
   for (const key in file.defaults) {
-    const isGiven = key in fromFile || key in given;
-    // Nobody chose it.
+    const isGiven = key in fromFile || key in fromCommand;
+    // A default, not a choice.
     if (key in idle && !isGiven) {
       Object.assign(config, { [key]: defaults[key] });
     }
   }
-  wrappersOf(config); // Throws where they cannot be.
+  wrappersOf(config); // Throws if they are not possible.
   if (config.loop !== "device" && config.numEnvs > MOST_HOSTED) {
     throw new UsageError(
       `Cannot use numEnvs = ${config.numEnvs}: expected ${
@@ -354,16 +350,15 @@ function merged(
   return config;
 }
 
-/** Most environments that are stepped one after the other. */
+/** Largest number of environments that are stepped one after the other. */
 const MOST_HOSTED = 4096;
 
 /**
- * Imports the modules of `algorithmModules`, which may bring the algorithm that is
- * named.
+ * Imports the modules of `algorithmModules`, which may register the named algorithm.
  *
- * @param config Modules, and the algorithm where it is known by now.
- * @returns The modules as absolute URLs.
- * @throws {UsageError} If one cannot be imported, or none brings the algorithm.
+ * @param config Modules, and the algorithm if it is known.
+ * @returns Absolute URLs of the modules.
+ * @throws {UsageError} If one cannot be imported, or none registers the algorithm.
  *
  * @example
  * ```ts
@@ -390,11 +385,11 @@ export async function importAlgorithmModules(
 }
 
 /**
- * Imports the algorithms and networks of the user's own that a configuration
- * names, and checks the settings that they alone know.
+ * Imports the user's algorithms and networks that a configuration names, and validates
+ * their settings.
  *
- * @throws {UsageError} If a module cannot be imported or lacks the algorithm, or
- * a setting is not valid.
+ * @throws {UsageError} If a module cannot be imported or does not register the
+ * algorithm, or a setting is not valid.
  */
 export async function withOwnAlgorithm(
   config: ResolvedConfig,
@@ -409,12 +404,12 @@ export async function withOwnAlgorithm(
 }
 
 /**
- * Resolves a configuration, and imports the algorithms of the user's own that it names.
+ * Resolves a configuration, and imports the user's algorithms that it names.
  *
- * @param algorithm Algorithm that is asked for, if one is.
+ * @param algorithm Algorithm of the command, if it names one.
  * @param sources Sources of the values.
- * @param hooks `admit` takes the configuration before anything that it names is
- * imported; `onNotice` takes lines that the user should see.
+ * @param hooks `admit` receives the configuration before anything is imported;
+ * `onNotice` receives lines for the user.
  * @returns The configuration.
  * @throws {UsageError} If a key or a value is not valid.
  *
@@ -440,7 +435,7 @@ export async function resolveWithModules(
   const open = resolveConfig(algorithm, sources, { isOpen: true });
   admit?.(open);
   await importAlgorithmModules(open);
-  // With the settings and the presets that the modules have brought.
+  // With the settings and presets that the modules have registered.
   const { config, notes } = resolveGiven(algorithm, sources);
   for (const key of ["stopReward", "patience"] as const) {
     if (config[key] === null || config.evaluationInterval !== 0) continue;

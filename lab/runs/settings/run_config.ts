@@ -1,6 +1,6 @@
 /**
- * Everything a run needs besides its algorithm: which environment, how long,
- * with which seed, and how it is evaluated and saved.
+ * Settings of a run besides those of its algorithm: environment, length,
+ * seed, evaluations and checkpoints.
  *
  * The comments of this type are the command line's `--help`, and its tags are
  * the schema that checks YAML files and `--set`.
@@ -74,7 +74,7 @@ export interface RunConfig {
    */
   totalTimesteps: number;
   /**
-   * Number of environments that step side by side.
+   * Number of parallel environments.
    *
    * @default 8
    * @minimum 1
@@ -98,7 +98,7 @@ export interface RunConfig {
    */
   loop: "host" | "device";
   /**
-   * Number of groups that the environments are split into for workers, subprocesses or ray; null uses one per core, but with ray it is needed.
+   * Number of worker processes or threads that share the environments, for workers, subprocesses or ray; null uses one per core, but with ray it is required.
    *
    * @default null
    * @minimum 1
@@ -127,14 +127,14 @@ export interface RunConfig {
    */
   maxEpisodeSteps: number | null;
   /**
-   * Scale observations of box spaces by their running mean and standard deviation. A replay buffer keeps raw observations, which are scaled by the current statistics.
+   * Normalize observations of box spaces by their running mean and standard deviation. A replay buffer keeps raw observations, which are normalized with the current statistics.
    *
    * @default false
    * @alias normalize_observation, norm_obs
    */
   normalizeObservation: boolean;
   /**
-   * Scale rewards by the running standard deviation of the discounted return. A replay buffer keeps raw rewards, which are scaled by the current statistics.
+   * Normalize rewards by the running standard deviation of the discounted return. A replay buffer keeps raw rewards, which are normalized with the current statistics.
    *
    * @default false
    * @alias normalize_reward, norm_reward
@@ -239,7 +239,7 @@ export interface RunConfig {
    */
   evaluationDeterministic: boolean;
   /**
-   * Draw Q values and policy samples at each evaluation, as SVG files in the run's folder plots; for algorithms with a Q function of actions.
+   * Draw Q-values and sampled actions at each evaluation, as SVG files in the run's folder plots; for algorithms with a Q-function.
    *
    * @default false
    * @alias policy_plots

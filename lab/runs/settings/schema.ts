@@ -7,7 +7,7 @@ import schema from "./run_config.schema.json" with { type: "json" };
 export const runConfigSchema: ConfigSchema = schema;
 
 /**
- * Returns the schema of a run's settings, with the algorithms that there are.
+ * Returns the schema of a run's settings, with the available algorithms.
  *
  * @example
  * ```ts

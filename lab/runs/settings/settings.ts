@@ -1,4 +1,4 @@
-/** Checks of settings against their schemas. */
+/** Validation of settings against schemas. */
 import {
   aliasesOf,
   type ConfigSchema,
@@ -9,16 +9,16 @@ import {
 import { UsageError } from "../program/usage_error.ts";
 import { hintAtSetting } from "./elsewhere.ts";
 
-/** Most keys of settings that are not those of a run. */
+/** Largest number of settings that error messages list. */
 const FEW_KEYS = 16;
 
-/** Suggests which key or alias was meant. */
+/** Suggests a similar setting or alias. */
 function hintAtKey(schema: ConfigSchema, name: string): string {
   const names = Object.entries(schema.properties).flatMap((
     [key, property],
   ) => [key, ...aliasesOf(property)]);
   const hint = hintAt(name, names);
-  // A few keys are listed.
+  // A few settings are listed.
   if (names.length <= FEW_KEYS) return hint;
   const known = hintAtSetting(name);
   if (known !== undefined) return known;
@@ -27,33 +27,32 @@ function hintAtKey(schema: ConfigSchema, name: string): string {
     : "'train ALGORITHM --help' lists the keys";
 }
 
-/** A number with `_` between its digits, as YAML 1.1 and Python have them. */
+/** Number with `_` between its digits, as in YAML 1.1 and Python. */
 const SPACED = /^(?=.*_)[-+]?\d+(_\d+)*(\.(\d+(_\d+)*)?)?(e[-+]?\d+)?$/i;
 
-/** Returns a text such as `100_000` as the number that YAML 1.1 reads; others as they are. */
+/** Converts texts such as `100_000` to numbers, as YAML 1.1 does; others stay the same. */
 export function numberOf(value: unknown): unknown {
   const isNumber = typeof value === "string" && SPACED.test(value);
   return isNumber ? Number(value.replaceAll("_", "")) : value;
 }
 
-/** A key as it was given, its value, and the option if that is named otherwise. */
+/** Setting as it was given, its value, and the option if its name differs. */
 export type Entry = [name: string, value: unknown, option?: string];
 
-/** Schema that entries are checked against, and their source for messages. */
+/** Schema for validation, and source of the entries. */
 export interface Validation {
   /** Schema of the settings. */
   schema: ConfigSchema;
-  /** Source of the entries, for messages. */
+  /** Source of the entries, for error messages. */
   origin: string;
-  /** True where keys that the schema lacks are taken as they are. */
+  /** Accept settings that the schema lacks. */
   isOpen?: boolean;
 }
 
 /**
- * Checks the entries of one source (a file, a preset, `--set`) against the
- * schema.
+ * Validates the entries of one source (a file, a preset, `--set`) against the schema.
  *
- * @returns Values under the schema's own names, aliases resolved.
+ * @returns Values by the schema's names, with aliases resolved.
  *
  * @example
  * ```ts
@@ -70,10 +69,10 @@ export function validateEntries(
 ): Record<string, unknown> {
   const valid: Record<string, unknown> = {};
   const givenAs: Record<string, string> = {};
-  for (const [name, given, option = name] of entries) {
+  for (const [name, raw, option = name] of entries) {
     const key = findKey(schema, name);
     if (key === undefined && isOpen) {
-      valid[name] = given;
+      valid[name] = raw;
       continue;
     }
     if (key === undefined) {
@@ -89,9 +88,7 @@ export function validateEntries(
       );
     }
     const property = schema.properties[key];
-    const value = faultOf(given, property) === undefined
-      ? given
-      : numberOf(given);
+    const value = faultOf(raw, property) === undefined ? raw : numberOf(raw);
     const fault = faultOf(value, property);
     if (fault !== undefined) {
       throw new UsageError(

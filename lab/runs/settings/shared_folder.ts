@@ -1,4 +1,4 @@
-/** Folders of agents that were cut out of runs to be shared, as `share` writes them. */
+/** Folders of shared agents, as `share` writes them. */
 import { RunFolder } from "../folder/run_folder.ts";
 import { CheckpointStore } from "@bellman/training";
 import { existsSync } from "node:fs";
@@ -6,16 +6,16 @@ import { extname, join } from "node:path";
 import type { ResolvedConfig } from "./resolve.ts";
 import { UsageError } from "../program/errors.ts";
 
-/** File of weights and scales in a shared folder, in place of checkpoints. */
+/** File of weights and normalization statistics in a shared folder, in place of checkpoints. */
 export const AGENT_FILE = "agent.safetensors";
-/** Folder of the modules that were shared with an agent. */
+/** Folder of the modules shared with an agent. */
 export const MODULES_FOLDER = "modules";
 
 /** File of the run's evaluations in a shared folder, in place of its log. */
 export const EVALUATIONS_CSV = "evaluations.csv";
 
 /**
- * Returns the log of a run; of a shared agent's, its evaluations are left.
+ * Returns the path of a run's log; a shared agent only has evaluations.
  *
  * @example
  * ```ts
@@ -31,7 +31,7 @@ export function logOf({ dir, progressPath }: RunFolder): string {
 }
 
 /**
- * True for the folder of a shared agent, which has no checkpoints.
+ * Returns true for the folder of a shared agent, which has no checkpoints.
  *
  * @example
  * ```ts
@@ -47,7 +47,8 @@ export function isShared(dir: string): boolean {
 }
 
 /**
- * Returns the name of an agent's file, or folder, after what it was trained in.
+ * Returns the default name of an agent's file or folder, from algorithm and
+ * environment.
  *
  * @example
  * ```ts
@@ -63,8 +64,8 @@ export function agentName({ algorithm, env }: ResolvedConfig): string {
 }
 
 /**
- * Returns the path that a command writes to where none is given: in the run's
- * folder, or in the current one, as a shared agent stays as it is.
+ * Returns the default path of a command's output: in the run's folder, or in the
+ * current one for a shared agent, which stays unchanged.
  *
  * @example
  * ```ts
@@ -82,7 +83,7 @@ export function outputPath(
   return isShared(dir) ? agentName(config) + extname(name) : join(dir, name);
 }
 
-/** Returns the checkpoints of a run; a shared agent is its own best one. */
+/** Returns the checkpoint store of a run; a shared agent is its own best checkpoint. */
 export function storeOf({ dir, checkpointsDir }: RunFolder): CheckpointStore {
   return isShared(dir)
     ? new CheckpointStore(dir, { best: AGENT_FILE })
@@ -95,17 +96,17 @@ export function withSharedModules(
   dir: string,
 ): ResolvedConfig {
   if (!isShared(dir)) return config;
-  const found = (it: string) =>
+  const located = (it: string) =>
     it.startsWith(`${MODULES_FOLDER}/`) ? join(dir, it) : it;
   const { envModules, algorithmModules } = config;
   return {
     ...config,
-    envModules: envModules.map(found),
-    algorithmModules: algorithmModules.map(found),
+    envModules: envModules.map(located),
+    algorithmModules: algorithmModules.map(located),
   };
 }
 
-/** Refuses a folder that lacks what a run needs to be resumed. */
+/** Throws for a shared agent, which cannot be resumed. */
 export function refuseShared(dir: string): void {
   if (!isShared(dir)) return;
   throw new UsageError(

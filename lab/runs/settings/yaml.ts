@@ -2,17 +2,17 @@ import { parseText, toText } from "../folder/yaml_text.ts";
 import { UsageError } from "../program/usage_error.ts";
 import type { Entry } from "./settings.ts";
 
-/** Most values of a text, those that its anchors repeat included. */
+/** Largest number of values in a text, including those that anchors repeat. */
 const MOST_VALUES = 1_000_000;
 
 /**
- * Parses YAML of which nothing is known: anchors may represent more values than
- * memory holds, or lead in a circle.
+ * Parses untrusted YAML: anchors may represent more values than fit into memory, or
+ * form a cycle.
  *
  * @param text The text.
- * @param options Most values, those that anchors repeat included, and the schema:
+ * @param options Largest number of values, including repeated ones, and the schema:
  * `core` has no dates, bytes and sets.
- * @throws {Error} If it is no YAML, or too much.
+ * @throws {Error} If it is not YAML, or too large.
  *
  * @example
  * ```ts
@@ -47,12 +47,12 @@ export function parseYaml(
   return value;
 }
 
-/** Texts that YAML 1.1 may read as numbers, such as `1_000`, and YAML 1.2 as texts. */
+/** Texts that YAML 1.1 may parse as numbers, such as `1_000`, and YAML 1.2 as texts. */
 const AMBIGUOUS = /^[-+]?[.\d][\w.:+-]*_[\w.:+-]*$/;
 
 /**
- * Writes YAML that readers of 1.1, such as PyYAML, read as those of 1.2 do: `1_000`
- * is quoted where it is a text, and 1e22 has a point.
+ * Writes YAML with the same meaning in 1.1 (as in PyYAML) and 1.2: `1_000` is quoted if
+ * it is a text, and 1e22 has a point.
  *
  * @param value Plain data.
  *
@@ -66,23 +66,23 @@ const AMBIGUOUS = /^[-+]?[.\d][\w.:+-]*_[\w.:+-]*$/;
  */
 export function writeYaml(value: unknown): string {
   const scalars: string[] = [];
-  // Stand for scalars until all is written.
+  // Placeholders for scalars until all is written.
   const stand = (scalar: string) => `\uE000${scalars.push(scalar) - 1}\uE001`;
-  const prepare = (it: unknown): unknown => {
-    if (typeof it === "string") {
-      if (it.includes("\uE000")) return stand(JSON.stringify(it));
-      return AMBIGUOUS.test(it) ? stand(`'${it}'`) : it;
+  const prepare = (node: unknown): unknown => {
+    if (typeof node === "string") {
+      if (node.includes("\uE000")) return stand(JSON.stringify(node));
+      return AMBIGUOUS.test(node) ? stand(`'${node}'`) : node;
     }
-    if (typeof it === "number" && Number.isInteger(it)) {
-      const digits = String(it);
+    if (typeof node === "number" && Number.isInteger(node)) {
+      const digits = String(node);
       return digits.includes("e")
         ? stand(digits.replace(/^(-?\d+)e/, "$1.e"))
-        : it;
+        : node;
     }
-    if (Array.isArray(it)) return it.map(prepare);
-    if (typeof it !== "object" || it === null) return it;
+    if (Array.isArray(node)) return node.map(prepare);
+    if (typeof node !== "object" || node === null) return node;
     return Object.fromEntries(
-      Object.entries(it).map((
+      Object.entries(node).map((
         [key, inner],
       ) => [prepare(key) as string, prepare(inner)]),
     );

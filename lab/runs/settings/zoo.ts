@@ -7,8 +7,9 @@ import { parseYaml } from "./yaml.ts";
 import { QUANTILES } from "./zoo_defaults.ts";
 
 /*
- * Files of rl-baselines3-zoo: settings by environment, in stable-baselines3's
- * names and Python syntax. Source: https://github.com/DLR-RM/rl-baselines3-zoo.
+ * Converts files of rl-baselines3-zoo: settings by environment, with names of
+ * Stable-Baselines3 and Python syntax. Source:
+ * https://github.com/DLR-RM/rl-baselines3-zoo.
  */
 
 const NETWORKS: Readonly<Record<string, string | undefined>> = {
@@ -19,7 +20,7 @@ const NETWORKS: Readonly<Record<string, string | undefined>> = {
   CnnLstmPolicy: "cnn_lstm",
 };
 
-/** Noise of exploration, by its names there. */
+/** Exploration noise, by its names there. */
 const NOISES: Readonly<Record<string, string>> = {
   "normal": "gaussian",
   "ornstein-uhlenbeck": "ou",
@@ -37,7 +38,7 @@ export function isZoo(entries: readonly Entry[]): boolean {
   return entries.every(([, it]) => isMapping(it)) && entries.some(isSection);
 }
 
-/** Returns true for settings of environments; others are parts of those. */
+/** Returns true for an environment's settings; other entries are parts of those. */
 function isSection([name]: Entry): boolean {
   return name === ATARI || /-v\d+$/.test(name);
 }
@@ -63,20 +64,20 @@ function sectionOf(
     env.replace(/^PositionOnly(\w+)/, "$1NoVel"),
     ...isGame ? [ATARI] : [],
   ];
-  const found = sections.find(([name]) => wanted.includes(name));
-  if (found !== undefined) return found;
+  const section = sections.find(([name]) => wanted.includes(name));
+  if (section !== undefined) return section;
   throw new UsageError(
     `Cannot use ${origin}: it has no settings of ${env}; ${hintAt(env, names)}`,
   );
 }
 
-/** Words of Python by those of YAML. */
+/** Python's words by YAML's. */
 const WORDS: Readonly<Record<string, string>> = {
   True: "true",
   False: "false",
   None: "null",
 };
-/** Texts, brackets with the function that they call, names of arguments, and words. */
+/** Strings, brackets with the called function, argument names, and words. */
 const PYTHON =
   /'[^']*'|"[^"]*"|(?:([\w.]+)\s*)?\(|\)|(\w+)\s*=|\b(?:True|False|None)\b/g;
 
@@ -96,7 +97,7 @@ function fromPython(text: string): unknown {
   return plainNumbers(parseYaml(asYaml));
 }
 
-/** Returns a value with `100_000`, which Python reads as a number, as one. */
+/** Converts texts such as `100_000`, a number in Python. */
 function plainNumbers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainNumbers);
   if (!isMapping(value)) return numberOf(value);
@@ -105,7 +106,7 @@ function plainNumbers(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Parses a mapping that may be a Python expression. */
+/** Parses a mapping, or a Python expression of one. */
 function mappingOf(value: unknown, setting: string): Record<string, unknown> {
   let parsed = value;
   try {
@@ -121,7 +122,7 @@ function mappingOf(value: unknown, setting: string): Record<string, unknown> {
   );
 }
 
-/** Returns the sizes of layers that are the same for policy and values. */
+/** Returns the layer sizes, which must be the same for policy and value function. */
 function sizesOf(value: unknown, setting: string): unknown {
   const [only] = Array.isArray(value) && value.length === 1 ? value : [value];
   if (!isMapping(only)) return value;
@@ -136,7 +137,7 @@ function sizesOf(value: unknown, setting: string): unknown {
   );
 }
 
-/** Arguments of a policy, by the only value that all networks here have. */
+/** Policy arguments that have only one possible value here. */
 const FIXED: Readonly<Record<string, unknown>> = {
   n_critics: 2,
   n_lstm_layers: 1,
@@ -151,58 +152,58 @@ function policyEntries(
   value: unknown,
   { origin, isOwn }: Pick<ZooOptions, "origin" | "isOwn">,
 ): Entry[] {
-  const of = (name: string) => `policy_kwargs' ${name} of ${origin}`;
+  const pathOf = (name: string) => `policy_kwargs' ${name} of ${origin}`;
   const kwargs = mappingOf(value, `policy_kwargs of ${origin}`);
-  return Object.entries(kwargs).flatMap(([name, it]): Entry[] => {
-    if (name === "n_critics" && isOwn("criticCount")) return [[name, it]];
+  return Object.entries(kwargs).flatMap(([name, argument]): Entry[] => {
+    if (name === "n_critics" && isOwn("criticCount")) return [[name, argument]];
     switch (name) {
       case "n_quantiles":
-        return [["values", "quantile"], ["atoms", it]];
+        return [["values", "quantile"], ["atoms", argument]];
       case "net_arch":
-        return [["hiddenSizes", sizesOf(it, of(name))]];
+        return [["hiddenSizes", sizesOf(argument, pathOf(name))]];
       case "activation_fn":
         return [[
           "activation",
-          String(it).replace(/^.*\./, "").toLowerCase()
+          String(argument).replace(/^.*\./, "").toLowerCase()
             .replace("leakyrelu", "leaky_relu"),
         ]];
       case "log_std_init":
       case "ortho_init":
-        return [[name, it]];
+        return [[name, argument]];
       case "lstm_hidden_size":
-        return [["lstmSize", it]];
+        return [["lstmSize", argument]];
       case "optimizer_class":
-        if (String(it).endsWith("RMSpropTFLike")) {
+        if (String(argument).endsWith("RMSpropTFLike")) {
           return [["optimizer", "rmsprop_tf1"]];
         }
         break;
       case "optimizer_kwargs":
-        if (isMapping(it) && Object.keys(it).join() === "eps") {
+        if (isMapping(argument) && Object.keys(argument).join() === "eps") {
           const key = isOwn("adamEpsilon") ? "adamEpsilon" : "rmspropEpsilon";
-          return [[key, it.eps]];
+          return [[key, argument.eps]];
         }
         break;
       case "squash_output":
         if (isOwn("actions")) {
-          return [["actions", it === true ? "squashed" : "gaussian"]];
+          return [["actions", argument === true ? "squashed" : "gaussian"]];
         }
         break;
       case "shared_lstm":
       case "enable_critic_lstm":
-        if (it !== (name === "shared_lstm")) return [];
+        if (argument !== (name === "shared_lstm")) return [];
         return [["valueNetwork", "shared"]];
       default:
-        if (Object.hasOwn(FIXED, name) && it === FIXED[name]) return [];
+        if (Object.hasOwn(FIXED, name) && argument === FIXED[name]) return [];
     }
     throw new UsageError(
-      `Cannot use ${of(name)} = ${
-        JSON.stringify(it)
+      `Cannot use ${pathOf(name)} = ${
+        JSON.stringify(argument)
       }: no setting is like it; leave it out`,
     );
   });
 }
 
-/** Settings that a file may have fall, by their names there. */
+/** Settings that may have a schedule, by their names there. */
 const SCHEDULED = {
   learning_rate: "learningRate",
   clip_range: "clipRange",
@@ -222,12 +223,12 @@ function atariOptions(wrapper: unknown): Record<string, unknown> | undefined {
     ? Object.entries(wrapper)
     : [[String(wrapper), {}]];
   if (!name?.endsWith("AtariWrapper")) return undefined;
-  const given = Object.entries(kwargs ?? {})
+  const options = Object.entries(kwargs ?? {})
     .map(([key, it]) => [ATARI_OPTIONS[key] ?? key, it]);
-  return { preprocessing: "baselines", ...Object.fromEntries(given) };
+  return { preprocessing: "baselines", ...Object.fromEntries(options) };
 }
 
-/** Finds the number of `lin_0.2`, which falls to 0. */
+/** Returns the number of `lin_0.2`, a linear schedule to 0. */
 function linear(value: unknown): number | undefined {
   const [, first] = /^lin_([\d.e+-]+)$/.exec(String(value)) ?? [];
   return first === undefined ? undefined : Number(first);
@@ -271,9 +272,9 @@ function translated(
       ];
     }
     case "env_wrapper": {
-      const given = value === null ? [] : [value].flat();
-      const atari = given.flatMap((it) => atariOptions(it) ?? []);
-      const wrappers = given.filter((it) => atariOptions(it) === undefined);
+      const listed = value === null ? [] : [value].flat();
+      const atari = listed.flatMap((it) => atariOptions(it) ?? []);
+      const wrappers = listed.filter((it) => atariOptions(it) === undefined);
       return [
         ...atari.map((it): Entry => ["envKwargs", it]),
         ...wrappers.length === 0 ? [] : [["wrappers", wrappers] as Entry],
@@ -305,7 +306,7 @@ function translated(
         : [[name, first], [`${SCHEDULED[name]}Schedule`, "linear"]];
     }
     case "batch_size":
-      // Where there are minibatches, it says how many.
+      // With minibatches, it determines their number.
       return isOwn("minibatches") ? [] : [[name, value]];
     case "target_update_interval":
       return isOwn("dueling") ? [] : [[name, value]];
@@ -314,7 +315,7 @@ function translated(
   }
 }
 
-/** Settings of hindsight, by the names of `HerReplayBuffer`'s. */
+/** Settings of hindsight replay, by the names of `HerReplayBuffer`. */
 const HINDSIGHT: Readonly<Record<string, string>> = {
   goal_selection_strategy: "strategy",
   n_sampled_goal: "k",
@@ -322,24 +323,24 @@ const HINDSIGHT: Readonly<Record<string, string>> = {
 
 /** Translates `replay_buffer_class` and its arguments. */
 function hindsightEntries(
-  { replay_buffer_class: kind, replay_buffer_kwargs: given }: Readonly<
+  { replay_buffer_class: kind, replay_buffer_kwargs: argument }: Readonly<
     Record<string, unknown>
   >,
   { origin }: ZooOptions,
 ): Entry[] {
   const setting = `replay_buffer_kwargs of ${origin}`;
-  const kwargs = given === undefined ? {} : mappingOf(given, setting);
-  // Goals are always drawn anew, and episodes are as long as they are.
-  const { online_sampling, max_episode_length: _, ...own } = kwargs;
-  const unknown = Object.entries(own)
+  const kwargs = argument === undefined ? {} : mappingOf(argument, setting);
+  // Goals are always sampled anew, and episodes may have any length.
+  const { online_sampling, max_episode_length: _, ...rest } = kwargs;
+  const unknown = Object.entries(rest)
     .filter(([name]) => !Object.hasOwn(HINDSIGHT, name));
   if (online_sampling === false) unknown.push(["online_sampling", false]);
   const isHindsight = String(kind).endsWith("HerReplayBuffer");
   if (kind !== undefined && !isHindsight) {
     unknown.unshift(["replay_buffer_class", kind]);
   }
-  if (unknown.length > 0 || (kind === undefined && given !== undefined)) {
-    const [name, value] = unknown[0] ?? ["replay_buffer_kwargs", given];
+  if (unknown.length > 0 || (kind === undefined && argument !== undefined)) {
+    const [name, value] = unknown[0] ?? ["replay_buffer_kwargs", argument];
     throw new UsageError(
       `Cannot use ${name} = ${
         JSON.stringify(value)
@@ -347,7 +348,7 @@ function hindsightEntries(
     );
   }
   if (kind === undefined) return [];
-  const hindsight = Object.entries(own).map(([name, value]) => [
+  const hindsight = Object.entries(rest).map(([name, value]) => [
     HINDSIGHT[name],
     typeof value === "string"
       ? value.replace(/^.*\./, "").toLowerCase()
@@ -362,8 +363,8 @@ function divisorOf(a: number, b: number): number {
 }
 
 /**
- * Translates the rollouts of PPO: `batch_size` counts steps, and is cut to those
- * that there are. A memory learns from sequences that fill a minibatch.
+ * Translates PPO's rollouts: `batch_size` counts steps, and is limited to the rollout.
+ * Recurrent networks learn from sequences that fill a minibatch.
  */
 function rolloutEntries(
   section: Readonly<Record<string, unknown>>,
@@ -378,7 +379,7 @@ function rolloutEntries(
   const entries: Entry[] = section.n_steps === undefined
     ? [["numSteps", steps]]
     : [];
-  // Their own settings are refused.
+  // Their own settings are rejected.
   if (!(Number.isInteger(rows) && rows > 0)) return entries;
   if (!(Number.isInteger(batch) && batch > 0 && rows % batch === 0)) {
     throw new UsageError(
@@ -394,7 +395,7 @@ function rolloutEntries(
     : entries;
 }
 
-/** Translates what DQN's files have by other numbers. */
+/** Translates DQN's settings with other units. */
 function valueEntries(
   section: Readonly<Record<string, unknown>>,
   { origin, isOwn }: ZooOptions,
@@ -410,13 +411,13 @@ function valueEntries(
   const { n_envs = 1, train_freq = 4, gradient_steps = 1 } = section;
   const steps = Number(train_freq) * Number(n_envs);
   const updates = gradient_steps === -1 ? steps : Number(gradient_steps);
-  // It is copied between two rounds of updates at most.
+  // It is copied at most once per round of updates.
   const every = Math.max(
     updates,
     Math.round(Number(interval) / steps * updates),
   );
   if (!(every >= 1)) {
-    // The names of what is wrong are better than those of what it is made to.
+    // Errors should name the original settings.
     return { entries: [...entries, ["targetInterval", interval]], notes: [] };
   }
   const note =
@@ -424,10 +425,10 @@ function valueEntries(
   return { entries: [...entries, ["targetInterval", every]], notes: [note] };
 }
 
-/** Settings of a file, and what its user should know of them. */
+/** Settings of a file, with notes for its user. */
 export interface ZooSettings {
   entries: Entry[];
-  /** Lines on settings that were converted. */
+  /** Lines about converted settings. */
   notes: string[];
 }
 
@@ -437,33 +438,33 @@ interface ZooOptions {
   origin: string;
   /** Environment of the command line, if any. */
   env: string | undefined;
-  /** True for settings that the algorithm has. */
+  /** Returns true for settings that the algorithm has. */
   isOwn: (setting: string) => boolean;
 }
 
 /**
- * Translates a file of rl-baselines3-zoo: the section of an environment.
+ * Translates the section of an environment in a file of rl-baselines3-zoo.
  *
  * @param sections Settings by environment.
  * @param options File, environment and settings of the algorithm.
- * @throws {UsageError} If there is no such section, or a setting has no like.
+ * @throws {UsageError} If there is no such section, or a setting has no counterpart.
  */
 export function zooEntries(
   sections: readonly Entry[],
   options: ZooOptions,
 ): ZooSettings {
   const { origin, env, isOwn } = options;
-  const [name, found] = sectionOf(sections.filter(isSection), {
+  const [name, raw] = sectionOf(sections.filter(isSection), {
     env,
     origin,
   });
-  const section = plainNumbers(found) as Record<string, unknown>;
+  const section = plainNumbers(raw) as Record<string, unknown>;
   const settings = Object.entries(section);
   const foreign = settings.map(([key]) => key).filter((it) => !isOwn(it));
   const hint = hintAtForeignFile(foreign);
   if (hint !== undefined) throw new UsageError(`Cannot use ${origin}: ${hint}`);
   const { entries, notes } = valueEntries(section, options);
-  const given = Object.entries(Object.fromEntries([
+  const converted = Object.entries(Object.fromEntries([
     ...entries,
     ...settings.flatMap(([key, value]) => translated(key, value, options)),
     ...rolloutEntries(section, options),
@@ -472,7 +473,7 @@ export function zooEntries(
   return {
     notes,
     entries: env === undefined && name !== ATARI
-      ? [["env", gymnasiumId(name) ?? name], ...given]
-      : given,
+      ? [["env", gymnasiumId(name) ?? name], ...converted]
+      : converted,
   };
 }

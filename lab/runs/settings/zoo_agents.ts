@@ -3,16 +3,16 @@ import { fileURLToPath } from "node:url";
 import { hintAt } from "@bellman/agent";
 import { UsageError } from "../program/errors.ts";
 
-/** Prefix of the names of trained agents that come with the repository. */
+/** Prefix of trained agents in the repository's zoo. */
 export const ZOO = "zoo:";
 
 const FOLDER = new URL("../../../zoo/", import.meta.url);
 
-/** An agent of the zoo. */
+/** Agent of the zoo. */
 export interface ZooAgent {
   /** Name without the prefix: algorithm and environment. */
   name: string;
-  /** Its folder. */
+  /** Folder of the agent. */
   dir: string;
 }
 
@@ -22,7 +22,7 @@ function foldersIn(path: string): string[] {
 }
 
 /**
- * Lists the agents of the zoo; none where the package is not in a clone.
+ * Lists the agents of the zoo; empty outside of a clone of the repository.
  *
  * @example
  * ```ts
@@ -48,10 +48,10 @@ export function zooAgents(): ZooAgent[] {
 }
 
 /**
- * Returns the folder of a run as a command line names it: a path, or an agent of
- * the zoo, such as `zoo:sac/Pendulum-v1` or `zoo:acer/gym:LunarLander-v3`.
+ * Returns the run folder for a command-line argument: a path, or an agent of the zoo,
+ * such as `zoo:sac/Pendulum-v1` or `zoo:acer/gym:LunarLander-v3`.
  *
- * @throws {UsageError} If the zoo has no such agent; the message has the nearest.
+ * @throws {UsageError} If the zoo has no such agent; the message suggests the nearest.
  *
  * @example
  * ```ts
@@ -62,18 +62,18 @@ export function zooAgents(): ZooAgent[] {
  * assertMatch(runDirOf("zoo:a2c/CartPole-v1"), /zoo.a2c.CartPole-v1$/);
  * ```
  */
-export function runDirOf(given: string): string {
-  if (!given.startsWith(ZOO)) return given;
+export function runDirOf(run: string): string {
+  if (!run.startsWith(ZOO)) return run;
   const agents = zooAgents();
-  // A folder's name has no colons.
-  const name = given.slice(ZOO.length).replaceAll(/[^\w./-]+/g, "-");
-  const found = agents.find((it) => it.name === name);
-  if (found !== undefined) return found.dir;
+  // Folder names have no colons.
+  const name = run.slice(ZOO.length).replaceAll(/[^\w./-]+/g, "-");
+  const agent = agents.find((it) => it.name === name);
+  if (agent !== undefined) return agent.dir;
   throw new UsageError(
     agents.length === 0
-      ? `Cannot open '${given}': the zoo is in clones of the repository, and not here`
-      : `Unknown agent '${given}': ${
-        hintAt(given, agents.map((it) => ZOO + it.name))
+      ? `Cannot open '${run}': the zoo is in clones of the repository, and not here`
+      : `Unknown agent '${run}': ${
+        hintAt(run, agents.map((it) => ZOO + it.name))
       }`,
   );
 }

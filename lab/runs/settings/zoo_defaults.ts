@@ -1,6 +1,6 @@
 import type { Entry } from "./settings.ts";
 
-/** Those of TD3 and DDPG. */
+/** Defaults of TD3 and DDPG. */
 const DETERMINISTIC = {
   numEnvs: 1,
   normalizeObservation: false,
@@ -10,7 +10,7 @@ const DETERMINISTIC = {
   explorationNoise: 0,
 };
 
-/** Settings that such a file leaves to stable-baselines3, where ours differ. */
+/** Defaults of Stable-Baselines3 for settings that a zoo file omits, if ours differ. */
 export const ZOO_DEFAULTS: Readonly<Record<string, Record<string, unknown>>> = {
   a2c: {
     numEnvs: 1,
@@ -70,7 +70,7 @@ export const ZOO_DEFAULTS: Readonly<Record<string, Record<string, unknown>>> = {
   },
 };
 
-/** Settings of QR-DQN that such a file leaves to sb3-contrib, by names that it would have. */
+/** Defaults of sb3-contrib for QR-DQN, by the names of zoo files. */
 export const QUANTILES: readonly Entry[] = [
   ["values", "quantile"],
   ["atoms", 200],

@@ -1,5 +1,5 @@
 /**
- * Returns the commit of a folder, in short or whole; empty where it has none.
+ * Returns the commit of a folder, short or full; empty if there is none.
  *
  * @example
  * ```ts
@@ -18,7 +18,7 @@ export async function commitOf(
     const { stdout } = await new Deno.Command("git", { args, cwd }).output();
     return new TextDecoder().decode(stdout).trim();
   } catch {
-    // No git, or none that may be run.
+    // Git is missing, or not permitted.
     return "";
   }
 }

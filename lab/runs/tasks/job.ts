@@ -1,13 +1,13 @@
 import { programArguments } from "@bellman/envs/workers";
 import { asLine, UsageError } from "../program/errors.ts";
 
-/** A program to run in a process of its own; it calls `holdLifeLine` first. */
+/** Program to run in a separate process; it calls `holdLifeLine` first. */
 export interface Job {
   /** URL of its module. */
   program: string;
-  /** Its arguments. */
+  /** Arguments. */
   args: readonly string[];
-  /** Takes each line of its standard output. */
+  /** Receives each line of its standard output. */
   onLine?: (line: string) => void;
 }
 
@@ -15,45 +15,44 @@ export interface Job {
 export interface JobEnd {
   /** Exit code. */
   code: number;
-  /** Signal that ended the process, such as `SIGKILL` where memory was short. */
+  /** Signal that ended the process, such as `SIGKILL` if memory was short. */
   signal: string | null;
   /** Last line of its standard error, without `error: `. */
   message: string;
-  /** True where it was asked to stop. */
+  /** True if it was asked to stop. */
   wasStopped: boolean;
 }
 
 /**
- * True where a signal ended a job: what was sent SIGTERM has saved itself, and ended
- * with 128 and the signal's number.
+ * Returns true if a signal ended a job. After SIGTERM it saves itself and exits with
+ * 128 plus the signal's number.
  */
 export function wasKilled({ code, signal }: JobEnd): boolean {
   return signal !== null || code > 128;
 }
 
-/** A job that runs, here or elsewhere. */
+/** Running job, here or elsewhere. */
 export interface RunningJob {
-  /** Its end. */
+  /** Resolves at its end. */
   readonly ended: Promise<JobEnd>;
   /** Asks it to save and end, as Ctrl-C does; it ends within some ten seconds. */
   stop(): void;
-  /** Ends it at once. */
+  /** Kills it at once. */
   kill(): void;
 }
 
-/** A job in a process of this machine. */
+/** Job in a process of this machine. */
 export interface LocalJob extends RunningJob {
   readonly pid: number;
 }
 
-/** Milliseconds after which a job that did not end on request is killed. */
+/** Milliseconds before a job that did not stop on request is killed. */
 const PATIENCE_MS = 12_000;
 
 /**
- * Starts a job. It outlives this process by ten seconds at most, however that ends:
- * long enough to save itself.
+ * Starts a job. It outlives this process by ten seconds at most, enough to save itself.
  *
- * @param job The program.
+ * @param job Program to run.
  * @param signal Stops it when aborted.
  */
 export function startJob(
@@ -66,7 +65,7 @@ export function startJob(
     stdout: "piped",
     stderr: "piped",
     env: { NO_COLOR: "1" },
-    // A terminal's Ctrl-C reaches it through this process alone.
+    // A terminal's Ctrl-C reaches it only through this process.
     detached: true,
   }).spawn();
   const lifeLine = child.stdin.getWriter();
@@ -107,7 +106,7 @@ export function startJob(
   return { pid: child.pid, ended: end(), stop, kill };
 }
 
-/** Returns the last line that a job has printed, without `error: `. */
+/** Returns the last line of a job's output, without `error: `. */
 export function lastLine(prints: string): string {
   const line = prints.trimEnd().split("\n").at(-1)!.trim();
   return asLine(line.replace(/^error: /, ""));
@@ -141,10 +140,10 @@ export async function eachLine(
 }
 
 /**
- * Checks a number of runs at a time.
+ * Checks a number of parallel jobs.
  *
  * @param jobs The number.
- * @throws {UsageError} If it is no whole number from 1 on.
+ * @throws {UsageError} If it is not a whole number of at least 1.
  *
  * @example
  * ```ts
@@ -163,12 +162,12 @@ export function checkJobs(jobs: number): void {
 }
 
 /**
- * Works in several places at a time until the work of all has ended: if one fails,
- * the signal stops the others first.
+ * Runs work in several places at a time until all of it is done; if one fails, the
+ * others are stopped first.
  *
  * @param places Number of places.
- * @param work Works in one; what it starts stops by the signal.
- * @param signal Stops all; by default nothing does.
+ * @param work Does the work of one place, until the signal stops it.
+ * @param signal Stops all work.
  * @throws What the first one threw that failed.
  *
  * @example

@@ -1,9 +1,9 @@
-/** Milliseconds from the request to stop until a process that has not ended is killed. */
+/** Milliseconds from a request to stop until the process is killed. */
 const PATIENCE_MS = 9_000;
 
 /**
- * A thread that reads standard input, even while the main one is busy. The end of
- * the input, after a request to stop, is a second Ctrl-C.
+ * Worker that reads standard input, even if the main thread is busy. The end of the
+ * input after a request to stop acts as a second Ctrl-C.
  */
 const THREAD = `
 const read = () => Deno.stdin.read(new Uint8Array(64));
@@ -18,12 +18,12 @@ if (!wasLost) {
 }`;
 
 /**
- * Binds this process to the one that started it as a job: what is written to its
- * standard input asks it to stop, and so does the end of that input, as the other
- * process is gone then. It gets SIGTERM, by which a run saves itself, and is killed
- * nine seconds later, or at once where the other process ends after its request.
+ * Ties this process to the one that started it as a job: input on its standard input,
+ * or the end of that input when the other process is gone, asks it to stop. It then
+ * gets SIGTERM, on which a run saves itself, and is killed nine seconds later, or at
+ * once if the other process ends after its request.
  *
- * @returns A promise of the moment from which on this holds.
+ * @returns A promise that resolves when this is in effect.
  */
 export function holdLifeLine(): Promise<void> {
   const url = `data:text/javascript,${encodeURIComponent(THREAD)}`;

@@ -22,22 +22,22 @@ function tell(event: RunEvent): void {
   processIo().out(`${JSON.stringify(event)}\n`);
 }
 
-/** Milliseconds between two rows that tell how far a run is. */
+/** Milliseconds between two progress reports. */
 const INTERVAL_MS = 500;
 
-/** Sends steps and evaluations of the run to the process that started this one. */
+/** Sends steps and evaluations of the run to the parent process. */
 function tellProgress(): void {
   registerLogger(() => {
-    // All arrays of the run are made by now.
+    // All arrays of the run exist by now.
     const { rss, external } = Deno.memoryUsage();
     tell({ memory: Math.max(rss, external) });
-    let told = -Infinity;
+    let lastReport = -Infinity;
     return {
       write({ step, statistics }) {
         const time = performance.now();
         const isEvaluation = "eval/return_mean" in statistics;
-        if (!isEvaluation && time - told < INTERVAL_MS) return;
-        told = time;
+        if (!isEvaluation && time - lastReport < INTERVAL_MS) return;
+        lastReport = time;
         tell(isEvaluation ? { step, statistics } : { step });
       },
       close() {},
@@ -45,7 +45,7 @@ function tellProgress(): void {
   });
 }
 
-/** True where a run is as its task wants it. */
+/** Returns true if a run is finished as its task requires. */
 function isDone(
   record: RunRecord | undefined,
   { episodes }: RunTask,
@@ -54,16 +54,16 @@ function isDone(
   return [undefined, record.evaluations.last.episodes].includes(episodes);
 }
 
-/** Removes the folder of a run that could not begin. */
+/** Removes the folder of a run that could not start. */
 function leaveNothing(dir: string): void {
   try {
     rmdirSync(dir);
   } catch {
-    // It holds the run.
+    // It contains the run.
   }
 }
 
-/** Removes all of a run that has nothing to lose, but the file of its lock. */
+/** Removes everything of a run without checkpoints but its lock file. */
 function clear(dir: string): void {
   for (const name of readdirSync(dir)) {
     if (name === "run.lock") continue;
@@ -71,7 +71,7 @@ function clear(dir: string): void {
   }
 }
 
-/** Begins the run, or resumes it from where it is. */
+/** Starts the run, or resumes it. */
 async function trainRun(task: RunTask, output: Output): Promise<void> {
   const { dir, settings, isTrusted, episodes: finalEpisodes } = task;
   const before = recordOf(dir);
@@ -91,12 +91,10 @@ async function trainRun(task: RunTask, output: Output): Promise<void> {
 }
 
 /**
- * Makes a run: begins it, or resumes what a killed process has left, to the
- * evaluations at its end.
+ * Makes a run: starts it, or resumes a killed one, up to its final evaluations.
  *
- * @param task The run.
- * @returns The exit code, as commands have it; {@linkcode DISK_FULL} where a file of
- * it has no room.
+ * @param task Run to make.
+ * @returns Exit code, as of commands; {@linkcode DISK_FULL} if the disk is full.
  */
 export async function makeRun(task: RunTask): Promise<number> {
   const { dir } = task;

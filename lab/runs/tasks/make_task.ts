@@ -11,12 +11,12 @@ import {
   startRun,
 } from "./run_task.ts";
 
-/** Starts without any progress after which a run has failed. */
+/** Starts without progress before a run counts as failed. */
 const MOST_LOST = 3;
-/** Milliseconds between two looks at a lock. */
+/** Milliseconds between two checks of a lock. */
 const LOOK_MS = 200;
 
-/** How a run ended: well, or by the signal, or with the line that it failed with. */
+/** End of a run: successful, stopped by the signal, or failed with a message. */
 export type RunEnd = "done" | "stopped" | { code: number; message: string };
 
 function latestStep(dir: string): number {
@@ -25,7 +25,7 @@ function latestStep(dir: string): number {
     -1;
 }
 
-/** Waits until nobody makes a run: the process of a search that was killed still saves it. */
+/** Waits until the run is unlocked: the process of a killed search may still be saving it. */
 async function untilFree(
   dir: string,
   { signal, onNotice }: Pick<MakeTaskOptions, "signal" | "onNotice">,
@@ -42,25 +42,25 @@ async function untilFree(
 
 /** Options of {@linkcode makeTask}. */
 export interface MakeTaskOptions {
-  /** Saves and stops it. */
+  /** Saves and stops the run. */
   signal: AbortSignal;
-  /** Ends it at once: nobody needs it any more. */
+  /** Ends the run at once: it was pruned. */
   pruned?: AbortSignal;
-  /** Takes its progress. */
+  /** Receives its progress. */
   onEvent?: (event: RunEvent) => void;
-  /** Takes lines that the user should see. */
+  /** Receives lines for the user. */
   onNotice: (line: string) => void;
-  /** Starts its job; by default in a process of this machine. */
+  /** Starts its job; in a process of this machine by default. */
   start?: StartRun;
 }
 
 /**
- * Makes a run in a job of its own. One that a signal ends, as for want of memory,
- * is resumed, unless that happens again and again.
+ * Makes a run in a job. If a signal ends the job, as when memory is short, the run is
+ * resumed, unless that happens repeatedly.
  *
- * @param task The run.
- * @param options What stops it, and listeners.
- * @throws {DiskFull} If the disk is full: other runs would fail, too.
+ * @param task Run to make.
+ * @param options Abort signals and receivers.
+ * @throws {DiskFull} If the disk is full: other runs would fail too.
  *
  * @example
  * ```ts
@@ -99,7 +99,7 @@ export async function makeTask(
     if (end.wasStopped || pruned?.aborted) return "stopped";
     if (!wasKilled(end)) {
       const { code, message } = end;
-      // So would all others, and with more room this one may not.
+      // All other runs would fail too; with more room this one may not.
       if (code === DISK_FULL) throw new DiskFull(message);
       return { code, message };
     }

@@ -1,5 +1,5 @@
 /**
- * Runs in processes of their own: tasks, jobs and how they end.
+ * Runs in separate processes: tasks, jobs and their ends.
  *
  * @example
  * ```ts

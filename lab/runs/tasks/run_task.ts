@@ -11,13 +11,13 @@ import type { ResolvedConfig } from "../settings/resolve.ts";
 import { savedConfigOf } from "../training/saved_run.ts";
 import { type Job, type RunningJob, startJob } from "./job.ts";
 
-/** A run to be made by a job: begun or resumed, and evaluated. */
+/** Run for a job: to start or resume, and to evaluate. */
 export interface RunTask {
-  /** The run folder. */
+  /** Run folder. */
   dir: string;
-  /** All its settings. */
+  /** Settings of the run. */
   settings: ResolvedConfig;
-  /** True where code and links of others are taken when it is resumed. */
+  /** Trust code and links of others when it is resumed. */
   isTrusted?: boolean;
   /**
    * Commit of the code.
@@ -26,34 +26,35 @@ export interface RunTask {
    */
   commit?: string;
   /**
-   * Episodes of the evaluations of the last and the best agent.
+   * Number of episodes of the final evaluations.
    *
-   * @default as many as in those during training
+   * @default as in evaluations during training
    */
   episodes?: number;
 }
 
-/** Progress of a job's run: its steps, some a second, an evaluation, or its memory. */
+/** Progress of a job's run: steps, an evaluation, or memory. */
 export interface RunEvent {
   /** Environment steps so far. */
   step?: number;
   /** Statistics of an evaluation, such as `eval/return_mean`. */
   statistics?: Readonly<Record<string, number>>;
-  /** Bytes of memory, once its agent is made. */
+  /** Bytes of memory, once its agent exists. */
   memory?: number;
-  /** Why it was lost on the machine where it was made; it is resumed on another one. */
+  /** Reason why its machine was lost; it is resumed on another one. */
   lost?: string;
 }
 
-/** Exit code of a job for whose files the disk, or the user's share of it, has no room. */
+/** Exit code of a job when the disk is full, or the quota exceeded. */
 export const DISK_FULL = 74;
 
 /**
- * Reads the record of a run, of a version that wrote none, too.
+ * Reads the record of a run, or makes it for a run of an older version.
  *
- * @param dir The run folder.
- * @param onNotice Takes a line about a log that cannot be read, where it has no record.
- * @returns Undefined where there is no run, or none that can be read.
+ * @param dir Run folder.
+ * @param onNotice Receives a line about a log that cannot be read, if there is no
+ * record.
+ * @returns Undefined if there is no run, or none that can be read.
  *
  * @example
  * ```ts
@@ -73,20 +74,20 @@ export function recordOf(
     const record = readRecord(folder);
     if (record !== undefined) return record;
   } catch (error) {
-    // What else there is tells of it, unless a newer version wrote it.
+    // Other files describe it, unless a newer version wrote it.
     if (error instanceof RangeError) throw error;
   }
   const config = savedConfigOf(dir);
   return config && formerRecord(folder, config, onNotice);
 }
 
-/** A run that has ended, and the evaluations of its last and its best agent. */
+/** Finished run with the evaluations of its last and its best agent. */
 export type EndedRun = RunRecord & {
   evaluations: { last: RecordedEvaluation; best: RecordedEvaluation };
 };
 
 /**
- * Returns true for a run that has ended, and whose agents were evaluated.
+ * Returns true for a finished run whose agents were evaluated.
  *
  * @example
  * ```ts
@@ -106,18 +107,18 @@ export function hasEnded(record: RunRecord | undefined): record is EndedRun {
     [last, best].every((it) => Number.isFinite(it?.meanReturn));
 }
 
-/** An evaluation during training. */
+/** Evaluation during training. */
 export interface Evaluation {
   /** Environment steps so far. */
   step: number;
-  /** Mean return of its episodes, or the score of that. */
+  /** Mean return of its episodes, or its score. */
   value: number;
 }
 
 const RETURN = "eval/return_mean";
 
 /**
- * Returns the evaluation in an event or a row; undefined where there is none.
+ * Returns the evaluation in an event or a row; undefined if there is none.
  *
  * @example
  * ```ts
@@ -164,20 +165,20 @@ export function readReturns(
 /** Program of a run's job. */
 export const RUN_PROGRAM: string = import.meta.resolve("./run_job.ts");
 
-/** Reads a line that a job's process has printed. */
+/** Parses a line of a job's output. */
 export function hearLine(
   line: string,
   onEvent: (event: RunEvent) => void,
 ): void {
-  // Modules of the user's own may print, too.
+  // Modules of the user may print too.
   if (line.startsWith('{"')) onEvent(JSON.parse(line));
 }
 
 /**
  * Returns the job that makes a run.
  *
- * @param task The run.
- * @param onEvent Takes its progress.
+ * @param task Run to make.
+ * @param onEvent Receives its progress.
  */
 export function runJob(
   task: RunTask,
@@ -193,8 +194,8 @@ export function runJob(
 /**
  * Starts a run.
  *
- * @param task The run.
- * @param onEvent Takes its progress.
+ * @param task Run to make.
+ * @param onEvent Receives its progress.
  * @param signal Saves and stops it.
  */
 export type StartRun = (

@@ -22,19 +22,19 @@ import {
   type TrainingRun,
 } from "./training_run.ts";
 
-/** Listeners of a run. */
+/** Output of a run. */
 export interface Output extends RunOutput {
-  /** Describes the speed of the run; set where its setup is open. */
+  /** Describes the speed of the run; set while its setup is open. */
   speed?: () => string;
 }
 
-/** Opens a setup that can be trained, for as long as `act` trains it. */
+/** Opens a setup for training while `act` runs. */
 export async function withTraining(
   config: ResolvedConfig,
   output: Output,
   act: (setup: RunSetup) => Promise<RunRecord>,
 ): Promise<RunRecord> {
-  // One of a module is not known yet, and starts none.
+  // An algorithm of a module is not known yet, and starts no workers.
   const startsWorkers = findAlgorithm(config.algorithm)?.startWorkers !==
     undefined;
   if (startsWorkers && !output.quiet) {
@@ -54,7 +54,7 @@ export async function withTraining(
   }
 }
 
-/** Writes a number of things, in the singular where it is one. */
+/** Formats a count, with the singular for one. */
 function counted(count: number, name: string): string {
   return `${count.toLocaleString("en-US")} ${name}${count === 1 ? "" : "s"}`;
 }
@@ -77,7 +77,7 @@ export async function carryOut(
   if (!quiet) lines.forEach((line) => run.onLine?.(line));
   const stray = new AbortController();
   const releaseStray = onStrayError((thrown) =>
-    // Without a reason, an abort has one of its own.
+    // An abort without a reason gets a default one.
     stray.abort(thrown ?? new Error(messageOf(thrown)))
   );
   try {
@@ -90,37 +90,37 @@ export async function carryOut(
 /** Options of {@linkcode beginRun}. */
 export interface NewRun {
   /**
-   * Episodes of the evaluations at the end.
+   * Number of episodes of the final evaluations.
    *
-   * @default as many as in those during training
+   * @default as in evaluations during training
    */
   finalEpisodes?: number;
   /**
-   * Folder of the run, which is new or empty.
+   * Folder of the run, new or empty.
    *
    * @default a new one under runs/
    */
   out?: string;
   /** Prefix of the new folder's name under runs/. */
   name?: string;
-  /** Command that the run is begun with. */
+  /** Command that starts the run. */
   command?: string;
   /** Commit of the code. */
   commit?: string;
   /** Describes where its settings come from. */
   settings?: string;
-  /** Weights that it starts from. */
+  /** Initial weights. */
   weights?: InitialWeights;
-  /** True where an environment of the user's own is taken as it is. */
+  /** Skip the check of the user's environment. */
   isUnchecked?: boolean;
-  /** True where the lock of its folder is held already. */
+  /** True if the lock of its folder is already held. */
   isLocked?: boolean;
-  /** Takes the folder, once it is made. */
+  /** Receives the folder, once it is created. */
   onFolder?: (dir: string) => void;
 }
 
 /**
- * Returns the record of a run that begins.
+ * Makes the record of a new run.
  *
  * @example
  * ```ts
@@ -158,10 +158,10 @@ export function newRecord(
 /**
  * Trains a new run to its end; writes nothing before the setup is open.
  *
- * @param config Its settings.
- * @param output Listeners, and what stops it.
+ * @param config Settings of the run.
+ * @param output Output and abort signal.
  * @param options Folder, weights and more.
- * @returns Its record.
+ * @returns Final record.
  *
  * @example
  * ```ts
@@ -214,7 +214,7 @@ export async function beginRun(
   }
 }
 
-/** Locks the folder of a new run; where that fails, what it has written is removed. */
+/** Locks the folder of a new run; if that fails, removes what was written. */
 function lockNew(dir: string, discard: () => void): RunLock {
   try {
     return lockRun(dir);

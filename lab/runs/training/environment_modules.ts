@@ -28,11 +28,11 @@ export function milliseconds(seconds: number): number {
 
 /** Code other than Bellman's own that a run executes. */
 export interface RunCode {
-  /** Modules that are imported: URLs, or names of Python modules. */
+  /** Imported modules: URLs, or names of Python modules. */
   modules: string[];
-  /** Options of Python's environment that are texts, which may name code. */
+  /** Text options of a Python environment, which may name code. */
   options: string[];
-  /** Files that options of Bellman's own environments name, such as models of MuJoCo. */
+  /** Files that options of Bellman's own environments name, such as MuJoCo models. */
   files: string[];
 }
 
@@ -44,11 +44,11 @@ function textsIn(value: unknown): string[] {
 }
 
 /**
- * Lists the code other than Bellman's own that a configuration names, and runs none.
+ * Lists the code other than Bellman's own that a configuration names, without running
+ * it.
  *
  * @param config The configuration.
- * @param needs With `environment: false`, what its environment is made of is left
- * out.
+ * @param needs With `environment: false`, code of the environment is left out.
  * @throws {UsageError} If a module is neither a file nor a package.
  *
  * @example
@@ -79,7 +79,7 @@ function environmentCode(config: ResolvedConfig): RunCode {
     return {
       modules: moduleUrls(config, "envModules"),
       options: [],
-      // A name without a folder is one of those that are installed.
+      // A name without a folder is an installed model.
       files: textsIn([envKwargs, evaluationEnvKwargs])
         .filter((it) => /[\\/]/.test(it)),
     };
@@ -105,11 +105,11 @@ function environmentCode(config: ResolvedConfig): RunCode {
 }
 
 /**
- * Registers the environment of a run: imports the user's own modules, the
- * packages of Atari and MuJoCo, or registers Python's.
+ * Registers the environment of a run: imports the user's modules, or the packages of
+ * Atari and MuJoCo, or registers Python environments.
  *
- * @returns The user's own modules as absolute URLs, for threads and processes; of
- * Python's, names and absolute paths.
+ * @returns Absolute URLs of the user's modules, for threads and processes; names and
+ * absolute paths of Python's.
  * @throws {UsageError} If a module cannot be imported.
  *
  * @example
@@ -152,27 +152,27 @@ export async function loadEnvironment(
     });
     return modules;
   }
-  const own = await importModules(config, "envModules");
-  if (defaultRegistry.has(env)) return own;
+  const urls = await importModules(config, "envModules");
+  if (defaultRegistry.has(env)) return urls;
   await loadAllEnvironments();
   checkKnown(config);
-  return own;
+  return urls;
 }
 
 /** Steps of each comparison of a check. */
 const CHECK_STEPS = 50;
 
 /**
- * Checks that an environment of the user's own keeps its promises: the same seed
- * gives the same episodes, a saved state continues alike.
+ * Checks that a user's environment is deterministic: the same seed gives the same
+ * episodes, and a restored state continues the same way.
  *
- * @throws {UsageError} If it breaks one.
+ * @throws {UsageError} If it is not.
  */
 export function checkOwnEnvironment(
   { env: id, envModules, vectorization }: ResolvedConfig,
   make: () => Env,
 ): void {
-  // Processes are for what may not run in this one.
+  // Environments in processes may not be able to run in this one.
   const isElsewhere = isGymnasium(id) || vectorization === "subprocesses";
   if (envModules.length === 0 || isElsewhere) return;
   const env = make();
@@ -181,9 +181,9 @@ export function checkOwnEnvironment(
   } catch (error) {
     const message = messageOf(error);
     const why = message.replace(/^The environment is broken: /, "");
-    const found = why === message ? "failed in its check" : "is broken";
+    const fault = why === message ? "failed in its check" : "is broken";
     throw new UsageError(
-      `Cannot train on ${id}, which ${found}: ${why}; --unchecked trains on it as it is`,
+      `Cannot train on ${id}, which ${fault}: ${why}; --unchecked trains on it as it is`,
       { cause: error },
     );
   } finally {
@@ -235,7 +235,7 @@ export async function loadAllEnvironments(): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Returns the mean return from which on an environment counts as solved, if Bellman comes with it.
+ * Returns the reward threshold of an environment, if Bellman includes it.
  *
  * @example
  * ```ts

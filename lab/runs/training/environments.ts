@@ -20,64 +20,63 @@ import {
   scaledEnvironments,
 } from "./scaled_environments.ts";
 
-/** Spaces of an environment: all that acting without it needs. */
+/** Spaces of an environment, enough for acting without it. */
 export interface EnvironmentSpaces
   extends Pick<VecEnv, "observationSpace" | "actionSpace" | "stackedFrames"> {
-  /** True where the environment masks actions. */
+  /** True if the environment masks actions. */
   readonly masked?: boolean;
 }
 
-/** Hosts of environments, and their number. */
+/** Placement and number of environments. */
 export interface Hosting {
   /** Modules that register the environment, as absolute URLs. */
   imports: readonly string[];
-  /** Takes a line that the user should see. */
+  /** Receives lines for the user. */
   onNotice: (line: string) => void;
   /**
-   * True where agents are only evaluated: the training environments give their
-   * spaces and wrappers then, and are not restored.
+   * Only evaluate agents: the training environments then only provide spaces and
+   * wrappers, and are not restored.
    *
    * @default false
    */
   isForEvaluation?: boolean;
   /**
-   * Number of environments that evaluations step side by side; 0 without any.
+   * Number of parallel evaluation environments; 0 for none.
    *
    * @default 0
    */
   evaluationEnvs?: number;
   /** Spaces that replace the environment. */
   spaces?: EnvironmentSpaces;
-  /** Cluster of the training environments, where the configuration has one. */
+  /** Cluster of the training environments, if the configuration needs one. */
   cluster?: ClusterOptions;
 }
 
-/** The environments of a run: to train on and to evaluate in. */
+/** Training and evaluation environments of a run. */
 export interface Environments extends Omit<ScaledEnvironments, "wrapped"> {
   /** Spaces of the environment without wrappers. */
   spaces: EnvironmentSpaces;
   /**
-   * Makes an environment for evaluation: observations are scaled by the frozen
-   * statistics of training, rewards are the environment's own. Where the run has
-   * hosts, it has some too.
+   * Makes evaluation environments: observations are normalized with frozen statistics
+   * of training, rewards are raw. If the run has hosts, evaluations have some too.
    */
   evaluation(numEnvs: number): VecEnv;
   /**
-   * Makes one evaluation environment without wrappers, to render: in this
-   * thread, as hosts send no images.
+   * Makes one evaluation environment without wrappers, for rendering: in this thread,
+   * as hosts send no images.
    */
   single(): Env;
   /** Wraps an environment as for evaluation. */
   around(env: Env): VecEnv;
-  /** Closes all environments that were made here. */
+  /** Closes all environments made here. */
   close(): void;
 }
 
 /**
- * Makes the environments that a configuration describes.
+ * Makes the environments of a configuration.
  *
- * @param config The configuration; the environment is known by its id.
- * @param hosting Hosts of the environments.
+ * @param config Configuration; its environment must be registered.
+ * @param hosting Placement and number of environments.
  *
  * @example
  * ```ts
@@ -100,7 +99,7 @@ export async function makeEnvironments(
   const { hasReplay = false } = findAlgorithm(config.algorithm)!.meta;
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const kwargs = { ...config.envKwargs, ...config.evaluationEnvKwargs };
-  // MuJoCo's other engine, of training or of evaluation, has to be imported.
+  // MuJoCo's other engine, of training or of evaluation, must be imported too.
   if ([config.envKwargs, kwargs].some(({ engine }) => engine === "wasm")) {
     await import("@bellman/envs/mujoco/wasm");
   }
@@ -120,7 +119,10 @@ export async function makeEnvironments(
   };
 }
 
-/** Returns spaces with one bound where all elements of a box have it: images are long. */
+/**
+ * Returns spaces with a single bound if all elements of a box have the same one, as
+ * images do.
+ */
 function spacesOf(
   { observationSpace, actionSpace, stackedFrames, actionMasks }: VecEnv,
 ): EnvironmentSpaces {
@@ -140,7 +142,7 @@ function spacesOf(
   };
 }
 
-/** Lists the entries of `info` that a run records; those of the agent have other names. */
+/** Lists the recorded entries of `info`; those of the agent have other names. */
 export function infoStatisticsOf(
   { env, infoStatistics }: ResolvedConfig,
 ): string[] {
@@ -153,11 +155,11 @@ export function infoStatisticsOf(
   );
 }
 
-/** Largest number of environments that play the episodes of an evaluation. */
+/** Largest number of evaluation environments. */
 const MAX_EVALUATION_ENVS = 20;
 
 /**
- * Returns the number of environments that play the episodes of an evaluation.
+ * Returns the number of environments for an evaluation's episodes.
  *
  * @example
  * ```ts
@@ -171,7 +173,7 @@ export function evaluationEnvsFor(episodes: number): number {
   return Math.min(episodes, MAX_EVALUATION_ENVS);
 }
 
-/** Returns the number of hosts, where there are some: a run keeps to it anywhere. */
+/** Returns the number of hosts, if there are some: a run keeps it on any machine. */
 export function groupsOf(
   { vectorization, workers }: ResolvedConfig,
 ): number | null {
@@ -180,31 +182,31 @@ export function groupsOf(
     : workers ?? navigator.hardwareConcurrency;
 }
 
-/** Sets of environments, without wrappers. */
+/** Sets of environments without wrappers. */
 interface EnvironmentSets {
-  /** Set to train on; a stand-in where agents are only evaluated. */
+  /** Training set; a stand-in if agents are only evaluated. */
   training: VecEnv;
-  /** Returns a set to evaluate in; hosted ones are kept, others are new. */
+  /** Returns an evaluation set; hosted ones are reused, others are new. */
   evaluation(numEnvs: number): VecEnv;
   /** Closes the training set and the hosts. */
   close(): void;
 }
 
-/** Number and options of a set of environments. */
+/** Size and options of a set of environments. */
 interface SetOptions {
   numEnvs: number;
   kwargs: ResolvedConfig["envKwargs"];
-  /** Entries of `info` to record; in evaluations `is_success` alone. */
+  /** Recorded entries of `info`; in evaluations only `is_success`. */
   infoStatistics?: readonly string[];
 }
 
-/** A set that its owner closes. */
+/** Set that its owner closes. */
 class Kept extends VecEnvWrapper {
   /** Does nothing. */
   override close(): void {}
 }
 
-/** A set that gives its spaces for another number of environments. */
+/** Set with the spaces of another one, for another number of environments. */
 class StandIn extends VecEnvWrapper {
   readonly #numEnvs: number;
 
@@ -221,7 +223,7 @@ class StandIn extends VecEnvWrapper {
   override load(): void {}
 }
 
-/** Returns environments of which only the spaces are known. */
+/** Makes environments of which only the spaces are known. */
 function knownSpaces(
   numEnvs: number,
   { masked, ...spaces }: EnvironmentSpaces,
@@ -235,9 +237,9 @@ function knownSpaces(
   return {
     numEnvs,
     ...spaces,
-    // There, though nobody knows what they allow.
+    // Present, with unknown contents.
     ...(masked && { actionMasks: new Uint8Array() }),
-    // Whether there were goals was found out when the run began.
+    // Goals were checked when the run started.
     computeReward: fail,
     ...acting,
     load: () => {},
@@ -245,7 +247,7 @@ function knownSpaces(
   };
 }
 
-/** Looks at the memory of steps that are the user's own: they may keep anything. */
+/** Watches the memory during steps of user environments, which may keep anything. */
 function watched(env: VecEnv, { envModules }: ResolvedConfig): VecEnv {
   if (envModules.length === 0) return env;
   const step = env.step.bind(env), watch = heapWatch();
@@ -256,7 +258,7 @@ function watched(env: VecEnv, { envModules }: ResolvedConfig): VecEnv {
   return env;
 }
 
-/** Reports what `close` throws instead: there is nothing left to end. */
+/** Reports errors of `close` as notices: there is nothing left to end. */
 function closeNeverFails(env: VecEnv, { onNotice }: Hosting): VecEnv {
   const close = env.close.bind(env);
   env.close = () => {
@@ -320,7 +322,7 @@ async function makeSets(
     for (const set of kept.values()) set.close();
   };
   try {
-    // Evaluations that cannot be made fail before anything is trained.
+    // Evaluations that cannot be made should fail before training.
     if (isEvaluationHosted) evaluation(evaluationEnvs);
   } catch (error) {
     close();
@@ -330,8 +332,8 @@ async function makeSets(
 }
 
 /**
- * Returns a function that makes environments in threads, in processes, or on a
- * cluster. Those of evaluations are on this machine at least.
+ * Makes a function that makes environments in threads, in processes, or on a cluster.
+ * Those of evaluations are always on this machine.
  */
 async function makeHost(
   config: ResolvedConfig,
@@ -351,14 +353,14 @@ async function makeHost(
   );
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const most = onCluster ? navigator.hardwareConcurrency : groupsOf(config)!;
-  return (given, isEvaluation) => {
+  return (request, isEvaluation) => {
     const stepTimeoutMs = milliseconds(config.stepTimeout);
     if (onCluster && !isEvaluation) {
       const cluster = hosting.cluster!, where = { cluster, imports, onNotice };
-      return onCluster(config, { ...given, ...where, stepTimeoutMs });
+      return onCluster(config, { ...request, ...where, stepTimeoutMs });
     }
-    if (isGymnasium(id)) return makeVec(id, { ...given, maxEpisodeSteps });
-    const { numEnvs, kwargs, infoStatistics } = given;
+    if (isGymnasium(id)) return makeVec(id, { ...request, maxEpisodeSteps });
+    const { numEnvs, kwargs, infoStatistics } = request;
     const groups = Math.min(most, numEnvs);
     const source = { id, kwargs, maxEpisodeSteps, infoStatistics, imports };
     const where = isEvaluation ? "Evaluation: " : "";

@@ -17,24 +17,24 @@ import { UsageError, writeWhole } from "../program/errors.ts";
 
 /** Settings of an evaluation. */
 export interface EvaluationSettings {
-  /** Whole episodes that are played. */
+  /** Number of episodes. */
   episodes: number;
   /**
-   * Steps after which an episode is cut.
+   * Step limit: longer episodes are cut.
    *
-   * @default those of the configuration, or the environment's own limit, or 10,000
+   * @default that of the configuration, or the environment's, or 10,000
    */
   maxSteps?: number;
-  /** True for the most likely actions, false for sampled ones. */
+  /** Take the most likely actions instead of sampled ones. */
   deterministic: boolean;
   /** Seed of the episodes, and of sampled actions. */
   seed: number;
-  /** Ends the evaluation with an `AbortError` when aborted. */
+  /** Aborts the evaluation with an `AbortError`. */
   signal?: AbortSignal;
 }
 
 /**
- * Plays whole episodes with the setup's present agent.
+ * Evaluates the current agent of a setup.
  *
  * @example
  * ```ts
@@ -75,7 +75,7 @@ export async function evaluateSetup(
 }
 
 /**
- * Names the way in which an agent chose its actions.
+ * Names how an agent chose its actions.
  *
  * @example
  * ```ts
@@ -114,8 +114,8 @@ export function round(value: number): string {
 }
 
 /**
- * Describes an evaluation in one line: `498.3 ± 2.1 over 20 episodes`. Episodes that
- * were cut are the longest.
+ * Describes an evaluation in one line: `498.3 ± 2.1 over 20 episodes`. Cut episodes are
+ * the longest.
  *
  * @example
  * ```ts
@@ -147,13 +147,13 @@ export function describeEvaluation(
 /** Options of {@linkcode policyFile}. */
 export interface PolicyFileOptions {
   /**
-   * Observations that the file takes at once.
+   * Fixed batch size of the file.
    *
    * @default any number
    */
   batchSize?: number;
   /**
-   * True for the most likely actions, false for sampled ones.
+   * Take the most likely actions instead of sampled ones.
    *
    * @default as in the run's evaluations
    */
@@ -161,7 +161,7 @@ export interface PolicyFileOptions {
 }
 
 /**
- * Exports the current policy as an ONNX file, with the environment's scaling. By
+ * Exports the current policy as an ONNX file, with observation normalization. By
  * default it chooses actions as in the run's evaluations.
  *
  * @example
@@ -195,10 +195,10 @@ export function policyFile(
   });
 }
 
-/** Number of states that are drawn: the first ones of an evaluation. */
+/** Number of plotted states: the first ones of an evaluation. */
 const STATES = 3;
 
-/** Returns the agent for plots; one without a Q function is bad input. */
+/** Returns the agent for plots; throws for one without a Q-function. */
 export function plottedAgent(
   { algorithm, config }: Pick<RunSetup, "algorithm" | "config">,
 ): PlottedAgent {
@@ -210,9 +210,9 @@ export function plottedAgent(
 }
 
 /**
- * Returns a function that draws Q values and the policy after a step into a run's
- * folder. Drawing uses environments and a random stream of its own, so that it
- * does not change training.
+ * Makes a function that draws Q-values and sampled actions after a step into a run's
+ * folder. It uses separate environments and random streams, so that it does not change
+ * training.
  */
 export function policyPlotter(
   setup: RunSetup,
@@ -247,7 +247,7 @@ export function policyPlotter(
   };
 }
 
-/** Copies so many rows of equal size. */
+/** Copies a number of rows of equal size. */
 function rowsOf<T extends Float32Array | Uint8Array>(
   array: T,
   count: number,

@@ -6,19 +6,19 @@ import { UsageError } from "../program/errors.ts";
 import type { RunSetup } from "./run_setup.ts";
 import type { Normalization } from "./scaled_environments.ts";
 
-/** Parameters and scales that a run may start from. */
+/** Initial weights of a run, from another run. */
 export interface InitialWeights {
-  /** Run that they are of, and its step. */
+  /** Source run and step. */
   readonly origin: string;
-  /** Parameters, and the moments of the optimizer. */
+  /** Parameters and optimizer state. */
   readonly learned: SavedState;
-  /** Statistics of observations and rewards, of those that were scaled. */
+  /** Normalization statistics of observations and rewards, if there are some. */
   readonly scales: { readonly [Name in keyof Normalization]?: StateTree };
 }
 
 const SCALES: readonly (keyof Normalization)[] = ["observations", "rewards"];
 
-/** Returns the parts of an agent's state that are learned. */
+/** Returns the learned parts of an agent's state. */
 function learnedOf({ algorithm, config }: RunSetup): SavedState {
   const { learned } = algorithm.save() as Record<string, StateTree>;
   if (learned !== undefined) return learned as unknown as SavedState;
@@ -28,16 +28,16 @@ function learnedOf({ algorithm, config }: RunSetup): SavedState {
 }
 
 /**
- * Takes the weights of a setup's agent out, and the scales that it sees by.
+ * Copies the weights and normalization statistics of a setup's agent.
  *
- * @param setup RunSetup of the run.
+ * @param setup Setup of the run.
  * @param origin Run and step, for messages.
  */
 export function weightsOf(setup: RunSetup, origin: string): InitialWeights {
   return { origin, learned: learnedOf(setup), scales: scalesOf(setup) };
 }
 
-/** Saves the statistics of what is scaled. */
+/** Saves the normalization statistics. */
 function scalesOf({ environments }: RunSetup): Record<string, StateTree> {
   return Object.fromEntries(SCALES.flatMap((name) => {
     const statistics = environments.scales[name]?.statistics.save();
@@ -48,18 +48,18 @@ function scalesOf({ environments }: RunSetup): Record<string, StateTree> {
 type Part = SavedState[string];
 
 /**
- * Starts a new setup from the weights of another run. Its policy must be of the
- * same form; of the rest, what fits is taken: critics, target networks, the
- * optimizer's moments. Counters, random streams and replay are the setup's own.
+ * Starts a new setup from the weights of another run. Its policy must have the same
+ * form; critics, target networks and optimizer state are copied if they fit. Counters,
+ * random streams and replay buffer stay the setup's own.
  *
- * @returns A line about what was taken.
- * @throws {UsageError} If the policy is another.
+ * @returns A line about what was copied.
+ * @throws {UsageError} If the policy has another form.
  */
 export function startFrom(setup: RunSetup, weights: InitialWeights): string {
   const { origin, learned } = weights;
   const { algorithm, environments: { scales } } = setup;
-  const own = learnedOf(setup);
-  const different = differenceOf(own.policy, learned.policy);
+  const current = learnedOf(setup);
+  const different = differenceOf(current.policy, learned.policy);
   if (different !== undefined) {
     throw new UsageError(
       `Cannot start from ${origin}: its policy has ${different}; use the same spaces and network`,
@@ -76,7 +76,7 @@ export function startFrom(setup: RunSetup, weights: InitialWeights): string {
       }scaled, expected normalizeObservation: ${!isScaled} here, too`,
     );
   }
-  // An algorithm of one agent, as it has what is learned.
+  // An algorithm of one agent, as it has learned parts.
   const kept = (algorithm as unknown as Agent)
     .loadWeights({ learned } as unknown as StateTree);
   for (const name of SCALES) {
@@ -87,7 +87,10 @@ export function startFrom(setup: RunSetup, weights: InitialWeights): string {
   return `Weights: from ${origin}${rest}`;
 }
 
-/** Places of what acts in the states of agents: of one, of workers, of a loop on the device. */
+/**
+ * Paths of the acting part in states of agents: of one, of workers, of a loop on the
+ * device.
+ */
 const PLACES = [
   ["learned", "policy"],
   ["shared", "params"],
@@ -101,7 +104,7 @@ function partAt(state: StateTree, path: readonly string[]): StateTree {
   ) ?? null;
 }
 
-/** Returns a state in which another part lies at a place. */
+/** Returns a state with the part at a path replaced. */
 function withPart(
   state: StateTree,
   [key, ...rest]: readonly string[],
@@ -113,7 +116,7 @@ function withPart(
 }
 
 /**
- * Cuts out of a setup the weights that act, and the scales that they see by.
+ * Extracts from a setup the acting weights and normalization statistics.
  *
  * @example
  * ```ts
@@ -146,7 +149,7 @@ export function sharedWeights(
 }
 
 /**
- * Gives a setup the weights and scales of a shared agent.
+ * Restores a setup from the weights and statistics of a shared agent.
  *
  * @returns False for a checkpoint of a run.
  * @throws {UsageError} If they are of another policy.
@@ -159,9 +162,9 @@ export function restoreShared(
   if (weights === undefined || !isStateRecord(scales)) return false;
   const saved = algorithm.save();
   const place = PLACES.find((it) => partAt(saved, it) !== null)!;
-  const own = partAt(saved, place);
-  const different = isStateRecord(own)
-    ? differenceOf(own as unknown as Part, weights as unknown as Part)
+  const current = partAt(saved, place);
+  const different = isStateRecord(current)
+    ? differenceOf(current as unknown as Part, weights as unknown as Part)
     : undefined;
   if (different !== undefined) {
     throw new UsageError(`Cannot use ${path}: its policy has ${different}`);

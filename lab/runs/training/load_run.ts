@@ -16,69 +16,68 @@ import { onAnyEngine, setUpRun } from "./run_setup.ts";
 /** Options of {@linkcode loadRun}. */
 export interface LoadRunOptions {
   /**
-   * Checkpoint: the best one, the latest, or that of a step.
+   * Checkpoint: best, latest, or that of a step.
    *
    * @default "best"
    */
   checkpoint?: CheckpointChoice;
   /**
-   * Environments that the run's agent acts in side by side.
+   * Number of environments that the agent acts in.
    *
    * @default 1
    */
   numEnvs?: number;
   /**
-   * Import the modules that the run names, though another user or machine made it.
+   * Import the modules that the run names, although another user or machine made it.
    *
    * @default false
    */
   isTrusted?: boolean;
   /**
-   * Takes lines about the run, such as what it imports.
+   * Receives lines about the run, such as what it imports.
    *
    * @default they are dropped
    */
   onNotice?: (line: string) => void;
 }
 
-/** A trained agent of a run folder, and all that it acts in and by. */
+/** Trained agent of a run folder, with its environment. */
 export interface LoadedRun {
-  /** All settings that the run began with. */
+  /** Settings of the run. */
   readonly config: ResolvedConfig;
-  /** Environment steps that the agent had learned from. */
+  /** Environment steps of the agent's training. */
   readonly step: number;
-  /** The agent: its `policy()` acts, its `exportPolicy()` writes an ONNX file. */
+  /** Agent: `policy()` makes an actor, `exportPolicy()` an ONNX file. */
   readonly agent: Trainable | SteppingAlgorithm;
   /**
-   * Environment as the run's evaluations see it: wrapped, rewards as they are,
-   * observations as the agent takes them.
+   * Environment as in the run's evaluations: wrapped, with raw rewards and observations
+   * for the agent.
    */
   readonly env: VecEnv;
   /**
-   * Owner of the scaling by the frozen statistics of training: `env`, which
-   * gives them scaled already; the `agent`, which takes and scales original ones;
-   * null where nothing does. Where it is `env`, observations from elsewhere are
-   * scaled by `normalization.observations` before the agent acts on them.
+   * Owner of the observation normalization: `env`, which returns normalized
+   * observations; the `agent`, which normalizes raw ones itself; null for none. If it
+   * is `env`, normalize observations from elsewhere with `normalization.observations`
+   * before the agent acts on them.
    */
   readonly observationsScaledBy: "env" | "agent" | null;
-  /** Statistics that observations and rewards were scaled by, if they were. */
+  /** Normalization statistics of observations and rewards, if there are some. */
   readonly normalization: Normalization;
   /** Frees the agent and the environment. */
   close(): void;
 }
 
 /**
- * Loads the agent of a run folder, with its environment, normalization and
- * settings. `observationsScaledBy` says whether `env` gives observations that are
- * scaled already.
+ * Loads the agent of a run folder, with its environment, normalization and settings.
+ * `observationsScaledBy` tells whether `env` already returns normalized observations.
  *
- * @param dir The run folder.
+ * @param dir Run folder.
  * @param options Checkpoint, number of environments, trust.
- * @returns The agent; to be closed.
- * @throws {UsageError} If there is no such run, or it would import modules of
- * somebody else's.
- * @throws {RangeError | SyntaxError} If there is no such checkpoint, or none that
- * can be read.
+ * @returns The agent; close it after use.
+ * @throws {UsageError} If there is no such run, or it would import modules that are not
+ * trusted.
+ * @throws {RangeError | SyntaxError} If there is no such checkpoint, or none is
+ * readable.
  */
 export async function loadRun(
   dir: string,
@@ -88,9 +87,9 @@ export async function loadRun(
   const { isTrusted = false, onNotice = () => {} } = options;
   const run = openSavedRun(dir, { isTrusted });
   const trust = "isTrusted: true";
-  const told = admitRun(run, { command: "load", isTrusted, trust });
+  const lines = admitRun(run, { command: "load", isTrusted, trust });
   const checkpoint = loadCheckpoint(run, choice);
-  [...told, ...checkpoint.warnings].forEach(onNotice);
+  [...lines, ...checkpoint.warnings].forEach(onNotice);
   const setup = await setUpRun(onAnyEngine(run.config), onNotice, {
     isForEvaluation: true,
     evaluationEnvs: numEnvs,
@@ -125,9 +124,9 @@ export async function loadRun(
 export interface EvaluateRunOptions
   extends Pick<LoadRunOptions, "checkpoint" | "isTrusted" | "onNotice"> {
   /**
-   * Whole episodes that are played.
+   * Number of episodes.
    *
-   * @default as many as in the evaluations during training
+   * @default as in evaluations during training
    */
   episodes?: number;
   /**
@@ -137,16 +136,16 @@ export interface EvaluateRunOptions
    */
   seed?: number;
   /**
-   * Take the most likely actions, or sample them.
+   * Take the most likely actions instead of sampled ones.
    *
    * @default as in the evaluations during training
    */
   deterministic?: boolean;
-  /** Ends the evaluation with an `AbortError`. */
+  /** Aborts the evaluation with an `AbortError`. */
   signal?: AbortSignal;
 }
 
-/** Plays whole episodes with the agent of a run. */
+/** Evaluates the agent of a run. */
 export async function evaluateRun(
   dir: string,
   { onNotice, ...options }: EvaluateRunOptions,

@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 import { UsageError } from "../program/errors.ts";
 
 /**
- * Returns the bytes that this machine lets a process have, if that is known.
+ * Returns the bytes of memory available to a process, if known.
  *
  * @example
  * ```ts
@@ -16,11 +16,11 @@ import { UsageError } from "../program/errors.ts";
  */
 export function machineMemory(): number | undefined {
   try {
-    // A container's limit, where there is one.
+    // Limit of a container, if there is one.
     const limit = process.constrainedMemory() || Infinity;
     return Math.min(Deno.systemMemoryInfo().total, limit);
   } catch {
-    // Not permitted, which is no reason not to train.
+    // Without permission to ask, training still works.
     return undefined;
   }
 }
@@ -47,11 +47,10 @@ export function gibibytes(bytes: number): string {
 const LOWER = "lower bufferSize, numSteps, hiddenSizes or numEnvs";
 
 /**
- * Checks that the arrays of a run fit into the machine's memory, where they are
- * made. The system gives the memory out as they fill: without this, too large a
- * replay buffer ends a run hours later.
+ * Checks that the arrays of a run fit into memory at the start. The system only assigns
+ * memory as they fill: otherwise a too large replay buffer would end a run hours later.
  *
- * @param onNotice Takes a line that the user should see, of a run that takes much.
+ * @param onNotice Receives a line about a run that uses much memory.
  * @param bytes Bytes of the machine, and of all arrays of this process.
  * @throws {UsageError} If they do not fit.
  */
@@ -75,7 +74,7 @@ export function checkMemory(
   onNotice(`The arrays of this run take ${gibibytes(allocated)} of memory`);
 }
 
-/** Describes in one line that arrays could not be made, if that is the error. */
+/** Describes in one line that arrays could not be allocated, if that is the error. */
 export function memoryError(error: unknown): UsageError | undefined {
   const isShort = error instanceof RangeError &&
     /^(Array buffer allocation failed|Invalid (typed )?array length)/
@@ -87,12 +86,12 @@ export function memoryError(error: unknown): UsageError | undefined {
   );
 }
 
-/** Milliseconds between two looks at the heap. */
+/** Milliseconds between two checks of the heap. */
 const LOOK_MS = 10;
-/** Part of the heap that is as good as all of it. */
+/** Fraction of the heap that counts as full. */
 const FULL = 0.8;
 
-/** JavaScript's heap: its size in bytes, and what frees all that nothing holds. */
+/** JavaScript heap: size in bytes, and garbage collection. */
 export interface Heap {
   sizes(): { used: number; limit: number };
   collect(): void;
@@ -110,11 +109,11 @@ const V8_HEAP: Heap = {
 };
 
 /**
- * Makes a function that throws once JavaScript's heap is nearly full of what is in use:
- * V8 would end the process soon, without a word of the run.
+ * Makes a function that throws if JavaScript's heap is nearly full: otherwise V8 would
+ * soon end the process without a message.
  *
  * @param heap The heap.
- * @param now Milliseconds since any fixed moment.
+ * @param now Clock in milliseconds.
  */
 export function heapWatch(
   heap: Heap = V8_HEAP,
@@ -127,7 +126,7 @@ export function heapWatch(
     next = time + LOOK_MS;
     const before = heap.sizes(), full = FULL * before.limit;
     if (before.used < full) return;
-    // Most of it may be in use no more.
+    // Most of it may be garbage.
     heap.collect();
     const { used, limit } = heap.sizes();
     if (used < full) return;

@@ -1,6 +1,6 @@
 /**
- * Parts of what trains, resumes and evaluates runs, for programs that need more than a
- * `Run` has: setups, environments, agents and weights. It loads what acts.
+ * Parts of training, resuming and evaluating runs, for programs that need more than a
+ * `Run`: setups, environments, agents and weights. Loads the tensor library.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** Code that needs no word of the user's: that of the project that the command runs in. */
+/** Trusted code: that of the project of the current folder. */
 import { existsSync, realpathSync } from "node:fs";
 import {
   basename,
@@ -12,13 +12,13 @@ import {
 import { fileURLToPath } from "node:url";
 import type { RunCode } from "./environment_modules.ts";
 
-/** Names that the folder of a run, a shared agent, a search or an experiment has together. */
+/** Files that mark a folder of runs, shared agents, searches or experiments. */
 const OF_OTHERS = [
   ...[["run.json"], ["config.sig"], ["checkpoints/best.safetensors"]],
   ...[["agent.safetensors"], ["trials.jsonl"], ["plan.yaml", "results.csv"]],
 ];
 
-/** Returns the path of a file or a folder as it really is, as far as it exists. */
+/** Returns the real path of a file or folder, as far as it exists. */
 function realPath(path: string): string {
   const whole = resolve(path);
   return existsSync(whole) || dirname(whole) === whole
@@ -26,13 +26,13 @@ function realPath(path: string): string {
     : join(realPath(dirname(whole)), basename(whole));
 }
 
-/** Lists the folders above a path, the nearest first. */
+/** Lists the folders above a path, nearest first. */
 function foldersAbove(path: string): string[] {
   const folder = dirname(path);
   return folder === path ? [] : [folder, ...foldersAbove(folder)];
 }
 
-/** Returns the folder of the project: that of its `deno.json`, or the current one. */
+/** Returns the project's folder: that of its `deno.json`, or the current one. */
 function projectFolder(): string {
   const current = realPath(".");
   return [current, ...foldersAbove(current)].find((folder) =>
@@ -40,16 +40,16 @@ function projectFolder(): string {
   ) ?? current;
 }
 
-/** Returns the parts of the way from a folder to a path; none where it is not below. */
+/** Returns the path segments from a folder to a path below it; empty if it is elsewhere. */
 function partsBelow(folder: string, path: string): string[] {
   const way = relative(folder, path), parts = way.split(sep);
   return way === "" || parts[0] === ".." || isAbsolute(way) ? [] : parts;
 }
 
 /**
- * True for a file of the project, but not for one in the folder of a run or of what
- * holds runs, wherever that lies, nor for one in the same folder of the project as the
- * run or the plan that names it: both may have come from elsewhere together.
+ * Returns true for a file of the project, except in a folder of runs, and except in the
+ * folder of the run or plan that names it: both may have been copied from elsewhere
+ * together.
  */
 function isOfProject(url: string, owner: string | undefined): boolean {
   if (!url.startsWith("file:")) return false;
@@ -69,10 +69,10 @@ function isOfProject(url: string, owner: string | undefined): boolean {
 }
 
 /**
- * Returns the code and the files that are not the project's own.
+ * Lists the code and files that are not the project's own.
  *
- * @param code All that a run or a plan names.
- * @param owner Path of the run or the plan.
+ * @param code Code of a run or a plan.
+ * @param owner Path of the run or plan.
  */
 export function foreignCode(
   { modules, ...rest }: RunCode,

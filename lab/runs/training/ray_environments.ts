@@ -6,19 +6,19 @@ import type { ClusterOptions } from "../settings/cluster.ts";
 import { GYMNASIUM, isGymnasium, wrappersOf } from "../settings/gymnasium.ts";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 
-/** Number and options of the environments, and where they are made. */
+/** Number, options and placement of environments. */
 interface RayEnvironments {
   readonly numEnvs: number;
   readonly kwargs: EnvKwargs;
   readonly infoStatistics?: readonly string[];
   readonly cluster: ClusterOptions;
   readonly stepTimeoutMs: number;
-  /** Modules that register the environment, as absolute URLs; of Python's, names. */
+  /** Modules that register the environment: absolute URLs, or names of Python modules. */
   readonly imports: readonly string[];
   readonly onNotice: (line: string) => void;
 }
 
-/** Returns the source of a configuration's environments, which the nodes make. */
+/** Returns the source of environments for the nodes. */
 function sourceOf(
   config: ResolvedConfig,
   { kwargs, infoStatistics, imports }: RayEnvironments,
@@ -47,7 +47,7 @@ function sourceOf(
  * Makes environments on the nodes of a cluster.
  *
  * @param config The configuration, with vectorization: ray.
- * @param options Cluster, number and options of the environments.
+ * @param options Cluster, number and options of environments.
  */
 export function rayEnvironments(
   config: ResolvedConfig,

@@ -13,29 +13,29 @@ import { captionOf, withCaption } from "../play/caption.ts";
 import { frameRateOf, playEpisodes } from "../play/episodes.ts";
 import { GifWriter } from "../play/gif.ts";
 
-/** Longer side of the images of a video in a report, in pixels. */
+/** Longer side of a report's videos, in pixels. */
 const SIDE = 320;
-/** Most images a second of such a video. */
+/** Highest frame rate of these videos. */
 const MOST_RATE = 15;
-/** Seconds after which it ends, though the episode does not. */
+/** Seconds after which a video ends, even within an episode. */
 const MOST_SECONDS = 30;
 
 /** Recorder of a run's videos. */
 export interface VideoRecorder {
   /** Records the agent before training, and at each interval. */
   callback: Callback;
-  /** Records the best agent, which the setup is left with at the end. */
+  /** Records the best agent, which the setup has at the end. */
   recordBest(): Promise<void>;
 }
 
 /**
- * Makes a recorder that writes the first evaluation episode, as a GIF, into a
- * run's folder. Like evaluations, it uses environments and random streams of its
- * own, so that it does not change training.
+ * Makes a recorder of the first evaluation episode, as a GIF in a run's folder. It uses
+ * separate environments and random streams, so that it does not change training.
  *
- * @param setup RunSetup of the run.
+ * @param setup Setup of the run.
  * @param folder Folder of the run.
- * @param options Signal that ends a recording, whose video is dropped, and a function that takes those of training.
+ * @param options Signal that aborts a recording without a video, and receiver of the
+ * videos during training.
  */
 export function videoRecorder(
   setup: RunSetup,
@@ -105,7 +105,7 @@ export function videoRecorder(
   };
 }
 
-/** Returns a function that draws an environment, scaled down where it is large. */
+/** Makes a function that renders an environment, scaled down if it is large. */
 function drawerOf(env: Env): () => RgbImage {
   const { width, height } = env.render();
   const scale = Math.min(1, SIDE / Math.max(width, height));
@@ -116,13 +116,16 @@ function drawerOf(env: Env): () => RgbImage {
   return () => env.render(size);
 }
 
-/** Most videos of a report. */
+/** Largest number of videos in a report. */
 const MOST_VIDEOS = 9;
 
-/** Names of videos: the best agent at the end, and steps of training. */
+/** Names of videos: the best agent, and steps of training. */
 const VIDEO = /^(?:best|step-(\d+))\.gif$/;
 
-/** Reads the videos of a run for its report, the best agent first; of many, some from the first to the last. */
+/**
+ * Reads the videos of a run for its report, the best agent first; if there are many, a
+ * selection from first to last.
+ */
 export function readVideos({ videosDir }: RunFolder): ReportedVideo[] {
   if (!existsSync(videosDir)) return [];
   const names = readdirSync(videosDir).filter((it) => VIDEO.test(it)).sort();

@@ -20,20 +20,20 @@ import { round } from "./evaluation.ts";
 import type { RunSetup } from "./run_setup.ts";
 import { flattenedText } from "./scaled_environments.ts";
 
-/** Run that is reported. */
+/** Run of a report. */
 interface ReportedRun {
   setup: RunSetup;
   folder: RunFolder;
-  /** Takes a line that the user should see. */
+  /** Receives lines for the user. */
   onNotice?: (line: string) => void;
-  /** Command that the run was begun with. */
+  /** Command that started the run. */
   command?: string;
 }
 
-/** Rows of a run's log that curves are drawn of: more are not seen. */
+/** Log rows of a report's curves: more are not visible. */
 export const MAX_ROWS = 10_000;
 
-/** Keys that say what the run is, or that a run writes itself. */
+/** Settings that identify the run, or that a run sets itself. */
 const NO_SETTINGS: ReadonlySet<string> = new Set([
   "algorithm",
   "env",
@@ -44,7 +44,7 @@ const NO_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Lists the settings of a run that differ from the defaults of its algorithm.
+ * Lists the settings of a run that differ from its algorithm's defaults.
  *
  * @example
  * ```ts
@@ -70,14 +70,14 @@ export function changedSettings(config: ResolvedConfig): ReportedSetting[] {
     .filter((it) => text(it.value) !== text(it.default));
 }
 
-/** Makes the threshold of a return from which an environment counts as solved. */
+/** Makes the threshold line of an environment's reward threshold. */
 export function solvedAt(value?: number): CurveThreshold | undefined {
   return value === undefined ? undefined : { value, label: `solved: ${value}` };
 }
 
 /**
- * Writes the run's `report.html`: curves, videos, configuration, final
- * evaluations. A log that is missing or cannot be read is reported and left out.
+ * Writes a run's `report.html`: curves, videos, configuration, final evaluations. A
+ * missing or unreadable log is reported and left out.
  */
 export async function writeReport(
   { setup, folder, onNotice, command }: ReportedRun,

@@ -24,33 +24,33 @@ import type { TrainingRun } from "./training_run.ts";
 /** Options of {@linkcode resumeRun}. */
 export interface ResumeOptions {
   /**
-   * Episodes of the evaluations at the end.
+   * Number of episodes of the final evaluations.
    *
-   * @default as many as in those during training
+   * @default as in evaluations during training
    */
   finalEpisodes?: number;
-  /** True where the user trusts the run: code and links of others are taken. */
+  /** Trust the run: accept code and links of others. */
   isTrusted?: boolean;
-  /** Steps of a run that gets more than it had. */
+  /** New length of a run that is prolonged, in environment steps. */
   steps?: number;
-  /** Engine to take instead of the run's. */
+  /** Engine to use instead of the run's. */
   engine?: ResolvedConfig["engine"];
-  /** True where its agents are evaluated once more, though it has ended. */
+  /** Evaluate its agents again, even if it has ended. */
   evaluatesAgain?: boolean;
-  /** True where its process was killed, and not stopped. */
+  /** True if its process was killed, not stopped. */
   isKilled?: boolean;
-  /** True where its lock is held already. */
+  /** True if its lock is already held. */
   isLocked?: boolean;
 }
 
 /**
- * Resumes a run from its latest checkpoint, or the one before where that cannot be
+ * Resumes a run from its latest checkpoint, or an earlier one if that cannot be
  * restored.
  *
  * @param dir Folder of the run.
- * @param output Listeners, and what stops it.
+ * @param output Output and abort signal.
  * @param options Trust, more steps, another engine.
- * @returns Its record.
+ * @returns Final record.
  * @throws {UsageError} If none of its checkpoints can be restored.
  *
  * @example
@@ -71,7 +71,8 @@ export async function resumeRun(
   options: ResumeOptions = {},
 ): Promise<RunRecord> {
   refuseShared(dir);
-  // Refused before there is a lock, and looked at again: who had it may have trained on.
+  // Checked before locking, and again after it: the former holder may have continued
+  // training.
   if (!options.isLocked) admitted(dir, options);
   const lock = options.isLocked ? undefined : lockRun(dir);
   try {
@@ -82,7 +83,7 @@ export async function resumeRun(
   }
 }
 
-/** Opens a run that may be resumed as the options say. */
+/** Opens a run, if it may be resumed with these options. */
 function admitted(
   dir: string,
   { isTrusted = false, steps, engine }: ResumeOptions,
@@ -107,9 +108,9 @@ async function resumeNewest(
   const isProlonged = options.steps !== undefined;
   const { folder } = run;
   let failure: RestoreFailure | undefined;
-  /** Why checkpoints have no rows to replay, by their paths. */
+  /** Reasons why checkpoints have no replay rows, by path. */
   const lost = new Map<string, string>();
-  // Where none has its rows, the newest one begins with an empty replay buffer.
+  // If none has its rows, the newest one starts with an empty replay buffer.
   for (const isReplayLost of [false, true]) {
     const passedOver: string[] = [];
     for (const checkpoint of checkpointsOf(run)) {

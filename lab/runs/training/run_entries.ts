@@ -20,54 +20,54 @@ import {
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { UsageError } from "../program/errors.ts";
 
-/** Names the folder of a new run after its configuration, with an optional prefix. */
+/** Makes the folder name of a new run from its configuration, with an optional prefix. */
 export function defaultFolder(
   { algorithm, env, seed }: ResolvedConfig,
   words?: string,
 ): string {
   const time = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15)
     .replace("T", "-");
-  // An id may hold what a folder's name should not: ALE/Pong-v5.
+  // An id may contain characters that folder names should not: ALE/Pong-v5.
   const name = env.replaceAll(/[^\w.-]+/g, "-");
   const front = words === undefined ? "" : `${words}-`;
   return `runs/${front}${algorithm}-${name}-seed${seed}-${time}`;
 }
 
-/** Something in a run's folder. */
+/** Entry of a run's folder. */
 interface Entry {
   path: string;
   name: string;
   found: Stats;
-  /** Kind of entry, where it is no file. */
+  /** Kind of entry, if it is not a file. */
   kind?: string;
 }
 
-/** Lists all that lies where a run reads and writes. */
+/** Lists all entries where a run reads and writes. */
 function entriesOf(dir: string): Entry[] {
   const { checkpointsDir, plotsDir, videosDir } = new RunFolder(dir);
   const isFolder = (path: string) =>
     lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  // What a link leads to is looked at where links are admitted.
+  // Targets of links are checked where links are allowed.
   const within = [checkpointsDir, plotsDir, videosDir]
     .filter((it) => existsSync(it) && (isFolder(it) || isFolder(`${it}/.`)));
   return [dir, ...within].flatMap((parent) =>
     readdirSync(parent).flatMap((name) => {
       const path = `${parent}/${name}`;
-      const found = lstatSync(path, { throwIfNoEntry: false });
-      return found === undefined
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      return stats === undefined
         ? []
-        : [{ path, name, found, kind: kindOf(found) }];
+        : [{ path, name, found: stats, kind: kindOf(stats) }];
     })
   );
 }
 
-/** Kinds of entries that any run may have. */
+/** Kinds of entries that any run may contain. */
 const USUAL: readonly (string | undefined)[] = [undefined, "a folder"];
 
 /**
- * Refuses what hangs whoever reads it: pipes, devices and sockets in a run.
+ * Throws for pipes, devices and sockets in a run, which would block readers.
  *
- * @param dir The run's folder.
+ * @param dir Run folder.
  * @throws {UsageError} If there is one.
  */
 export function refuseDevices(dir: string): void {
@@ -80,15 +80,15 @@ export function refuseDevices(dir: string): void {
 }
 
 /**
- * Refuses what leads out of a run: links, and files that have a second name, which may
- * be the user's.
+ * Throws for entries that lead out of a run: links, and files with a second hard link,
+ * which may be the user's.
  *
- * @param dir The run's folder.
+ * @param dir Run folder.
  * @throws {UsageError} If there is one.
  */
 export function refuseLinks(dir: string): void {
-  for (const { path, kind, found } of entriesOf(dir)) {
-    const isShared = kind === undefined && found.nlink > 1;
+  for (const { path, kind, found: stats } of entriesOf(dir)) {
+    const isShared = kind === undefined && stats.nlink > 1;
     if (kind !== "a link" && !isShared) continue;
     throw new UsageError(
       `Cannot use the run ${dir}: ${path} ${
@@ -99,20 +99,20 @@ export function refuseLinks(dir: string): void {
 }
 
 function isLink(path: string): boolean {
-  // Behind a separator at its end, what it leads to would be looked at.
+  // With a separator at its end, the target would be checked.
   return lstatSync(resolve(path), { throwIfNoEntry: false })
     ?.isSymbolicLink() ?? false;
 }
 
-/** End of the path of a run that lies in the folder of an experiment or a search. */
+/** End of a run's path in the folder of an experiment or a search. */
 const OF_GROUP =
   /\/(runs\/[^/]+\/[^/]+|(trials|confirmation)\/\d+(\/[^/]+)?)\/seed-\d+$/;
 
 /**
- * Refuses a run that is a link, or lies behind one in the folder of its experiment or
- * search: what is written there is another run's.
+ * Throws for a run that is a link, or is behind one in the folder of its experiment or
+ * search: writing there would change another run.
  *
- * @param dir The run's folder.
+ * @param dir Run folder.
  * @throws {UsageError} If it is.
  */
 export function refuseLinkedRun(dir: string): void {
@@ -129,10 +129,10 @@ export function refuseLinkedRun(dir: string): void {
 }
 
 /**
- * Refuses links in the folder of an experiment or a search, which may be somebody
- * else's: they would lead what is written and removed out of it.
+ * Throws for links in the folder of an experiment or a search, which may be untrusted:
+ * they would redirect what is written and removed.
  *
- * @param dir The folder, which may not exist yet.
+ * @param dir Folder, which may not exist yet.
  * @throws {UsageError} If it is a link, or there is one at any depth.
  *
  * @example
@@ -173,10 +173,10 @@ function entriesIn(dir: string) {
 }
 
 /**
- * Removes a file or a folder, unless links on its way lead out of a folder.
+ * Removes a file or folder, unless links in its path lead out of a root folder.
  *
- * @param root The folder.
- * @param path What is removed, if it is there.
+ * @param root Root folder.
+ * @param path Path to remove, if it exists.
  * @throws {UsageError} If it lies elsewhere; nothing is removed then.
  *
  * @example
@@ -193,7 +193,7 @@ function entriesIn(dir: string) {
 export function removeInside(root: string, path: string): void {
   const parent = dirname(path);
   if (!existsSync(parent)) return;
-  // A link itself is removed, and not what it leads to.
+  // A link itself is removed, not its target.
   const within = relative(realpathSync(root), realpathSync(parent));
   if (within.split(sep)[0] === ".." || isAbsolute(within)) {
     throw new UsageError(
@@ -204,10 +204,10 @@ export function removeInside(root: string, path: string): void {
 }
 
 /**
- * Refuses to write where another user could put links meanwhile.
+ * Throws if another user could create links in the folder meanwhile.
  *
- * @param dir The run's folder.
- * @throws {UsageError} If it is another user's.
+ * @param dir Run folder.
+ * @throws {UsageError} If it belongs to another user.
  */
 export function refuseForeignFolder(dir: string): void {
   const { uid } = lstatSync(`${dir}/.`);
@@ -217,15 +217,15 @@ export function refuseForeignFolder(dir: string): void {
   );
 }
 
-/** Names of the files that a run writes, unfinished ones included. */
+/** Names of the files that a run writes, including unfinished ones. */
 const FILES =
   /^(run\.json|config\.(yaml|sig)|(progress|episodes)\.csv|report\.html|policy\.onnx|run\.lock|replay\.rows.*|events\.out\..*|(step|best).*\.safetensors)(\.\d+)?(\.tmp)?$/;
 
 /**
- * Checks that nothing else has the name of a file that the run will write.
+ * Checks that no folder or link has the name of a file that the run will write.
  *
- * @param dir The run's folder.
- * @throws {UsageError} If a folder or a link has.
+ * @param dir Run folder.
+ * @throws {UsageError} If one has.
  */
 export function checkFiles(dir: string): void {
   for (const { path, name, kind } of entriesOf(dir)) {
@@ -237,11 +237,11 @@ export function checkFiles(dir: string): void {
 }
 
 /**
- * Removes what a new run has written. What cannot be removed stays: why the run
- * did not begin is what counts.
+ * Removes the files of a new run. Errors are ignored, since the reason why the run did
+ * not start matters more.
  *
- * @param folder The run's folder.
- * @param options True where the run made the folder, which is removed as well.
+ * @param folder Run folder.
+ * @param options Remove the folder too, if the run created it.
  */
 export function removeNew(
   { dir, checkpointsDir, plotsDir, videosDir }: RunFolder,

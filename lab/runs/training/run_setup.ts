@@ -37,9 +37,9 @@ import {
 } from "./environments.ts";
 import { memoryError } from "./memory.ts";
 
-/** The environments and the agent that a configuration describes, ready to act. */
+/** Environments and agent of a configuration. */
 export interface RunSetup {
-  /** All settings, with what this machine chose. */
+  /** Settings, including those chosen for this machine. */
   config: ResolvedConfig;
   /** Description of the engine. */
   engine: string;
@@ -47,20 +47,20 @@ export interface RunSetup {
   environments: Environments;
   /** The agent. */
   algorithm: Trainable | SteppingAlgorithm;
-  /** Describes the current speed of workers that learn. */
+  /** Describes the current speed of learning workers. */
   speed?: () => string;
   /** Frees the agent and the environments. */
   close(): void;
 }
 
-/** Returns a configuration that runs anywhere: a compiled agent may act eagerly. */
+/** Returns a configuration for any machine: a compiled agent may act eagerly. */
 export function onAnyEngine(config: ResolvedConfig): ResolvedConfig {
   return config.engine === "eager"
     ? config
     : { ...config, engine: "auto", backend: "auto", plugin: null };
 }
 
-/** Returns a configuration with another engine, if one is given, on any of its devices. */
+/** Returns a configuration with another engine, if given, on any device. */
 export function withEngine(
   config: ResolvedConfig,
   engine: ResolvedConfig["engine"] | undefined,
@@ -70,13 +70,13 @@ export function withEngine(
     : { ...config, engine, backend: "auto", plugin: null };
 }
 
-/** Selects the engine and its backend; a backend that is named implies eager. */
+/** Selects engine and backend; a named backend implies the eager engine. */
 async function selectCompute(
   config: ResolvedConfig,
   onNotice: (line: string) => void,
 ): Promise<{ engine: EngineInfo; backend: BackendInfo }> {
   const isNamed = config.backend !== "auto";
-  // A whole loop is faster there on CPUs, too.
+  // On CPUs the device loop is faster with it, too.
   const isLoop = config.loop === "device" && isXlaInstalled();
   const auto = isNamed ? "eager" : isLoop ? "xla" : "auto";
   try {
@@ -85,7 +85,7 @@ async function selectCompute(
       { onNotice },
     );
     checkPlugin(config, pluginOf(engine));
-    // Compiled functions need a backend for their initial parameters alone.
+    // Compiled functions need a backend only for their initial parameters.
     const isCompiled = engine.name !== "eager" && !isNamed;
     const backend: BackendName = isCompiled ? "cpu" : config.backend;
     return { engine, backend: await selectBackend(backend) };
@@ -94,12 +94,12 @@ async function selectCompute(
   }
 }
 
-/** Names the plugin and the device of XLA. */
+/** Names the plugin and device of XLA. */
 function pluginOf({ name, library, device }: EngineInfo): string | null {
   return name === "xla" ? `${library} on ${device}` : null;
 }
 
-/** Refuses another plugin or device than that of the run: its numbers differ. */
+/** Throws if plugin or device differ from the run's: its numbers would differ. */
 function checkPlugin(
   { plugin }: ResolvedConfig,
   present: string | null,
@@ -112,7 +112,7 @@ function checkPlugin(
   );
 }
 
-/** Makes the environments; what they lack on this machine is bad input, too. */
+/** Makes the environments; missing software counts as invalid input. */
 async function requestedEnvironments(
   ...[config, hosting]: Parameters<typeof makeEnvironments>
 ): Promise<Environments> {
@@ -135,7 +135,10 @@ async function requestedEnvironments(
   }
 }
 
-/** Checks that evaluation environments of other options can be made and fit. */
+/**
+ * Checks that evaluation environments with other options can be made and have fitting
+ * spaces.
+ */
 function checkEvaluation(
   { evaluationEnvKwargs, vectorization }: ResolvedConfig,
   { training, evaluation }: Environments,
@@ -147,20 +150,20 @@ function checkEvaluation(
   const env = evaluation(isHosted ? evaluationEnvs : 1);
   env.close();
   for (const space of ["observationSpace", "actionSpace"] as const) {
-    const [theirs, own] = [env[space], training[space]];
-    if (spacesEqual(theirs, own)) continue;
+    const [theirs, ours] = [env[space], training[space]];
+    if (spacesEqual(theirs, ours)) continue;
     throw new TypeError(
       `Cannot evaluate with these evaluationEnvKwargs: the ${space} is ${
         describeSpace(theirs)
-      }, expected ${describeSpace(own)} as in training`,
+      }, expected ${describeSpace(ours)} as in training`,
     );
   }
 }
 
-/** Engine and backend that a run computes on. */
+/** Engine and backend of a run. */
 type Compute = Awaited<ReturnType<typeof selectCompute>>;
 
-/** All that an agent is made of. */
+/** Inputs of an agent. */
 interface AgentSource
   extends Pick<Hosting, "onNotice" | "imports" | "cluster"> {
   config: ResolvedConfig;
@@ -169,9 +172,9 @@ interface AgentSource
   isForEvaluation: boolean;
 }
 
-/** An agent, and what it brings for its run. */
+/** Agent with settings for its run. */
 interface MadeAgent extends Pick<RunSetup, "algorithm" | "speed"> {
-  /** Number of workers or groups: a run keeps to it anywhere. */
+  /** Number of workers or groups, which a run keeps on any machine. */
   workers?: number | null;
 }
 
@@ -179,9 +182,9 @@ interface MadeAgent extends Pick<RunSetup, "algorithm" | "speed"> {
  * Makes the environments and the agent of a configuration.
  *
  * @param config The configuration.
- * @param onNotice Takes a line that the user should see.
- * @param options Hosting of the environments: for training by default, with as
- * many evaluation environments as the configuration's evaluations take.
+ * @param onNotice Receives lines for the user.
+ * @param options Placement of environments; by default for training, with as many
+ * evaluation environments as the configuration needs.
  */
 export async function setUpRun(
   requested: ResolvedConfig,
@@ -195,12 +198,12 @@ export async function setUpRun(
     cluster,
   }: Omit<Hosting, "imports" | "onNotice"> = {},
 ): Promise<RunSetup> {
-  const given = await withOwnAlgorithm(requested);
-  const { startWorkers } = findAlgorithm(given.algorithm)!;
-  if (given.loop === "device") checkLoop(given);
-  const config = startWorkers === undefined ? given : ofOneWorker(given);
+  const loaded = await withOwnAlgorithm(requested);
+  const { startWorkers } = findAlgorithm(loaded.algorithm)!;
+  if (loaded.loop === "device") checkLoop(loaded);
+  const config = startWorkers === undefined ? loaded : ofOneWorker(loaded);
   const imports = spaces === undefined ? await loadEnvironment(config) : [];
-  // Names of Python's modules are no URLs of ours.
+  // Names of Python modules are not URLs.
   const keys = isGymnasium(config.env)
     ? ["algorithmModules"] as const
     : ["algorithmModules", "envModules"] as const;
@@ -213,14 +216,14 @@ export async function setUpRun(
     spaces,
     cluster,
   });
-  // Paths are relative to the folder that the run is started in, wherever it is resumed.
+  // Paths are relative to the folder where the run was started, wherever it is resumed.
   const envModules = imports.length > 0 ? imports : config.envModules;
   try {
     checkActions(config, environments.spaces);
     const wrappers = absoluteWrappers(config);
     const compute = await selectCompute(config, onNotice);
     const source = {
-      config: { ...given, envModules, wrappers },
+      config: { ...loaded, envModules, wrappers },
       environments,
       compute,
       onNotice,
@@ -228,12 +231,12 @@ export async function setUpRun(
       isForEvaluation,
       cluster,
     };
-    const made = config.loop === "device"
+    const agent = config.loop === "device"
       ? agentOnDevice(source)
       : startWorkers === undefined
       ? agentIn(source)
       : await workersOf(source, startWorkers);
-    return setupOf(source, made);
+    return setupOf(source, agent);
   } catch (error) {
     environments.close();
     throw (isForEvaluation ? undefined : memoryError(error)) ?? error;
@@ -265,7 +268,7 @@ function setupOf(
   };
 }
 
-/** Refuses actions of several parts, which no algorithm has a policy for. */
+/** Throws for nested actions, which no algorithm supports. */
 function checkActions(
   { algorithm, env }: ResolvedConfig,
   { actionSpace: { type } }: EnvironmentSpaces,
@@ -276,17 +279,17 @@ function checkActions(
   );
 }
 
-/** Returns an algorithm's own settings. */
+/** Returns the settings of the algorithm. */
 function ownSettings(config: ResolvedConfig): Record<string, unknown> {
   const { schema } = findAlgorithm(config.algorithm)!.meta;
   const keys = Object.keys(schema.properties);
   return Object.fromEntries(keys.map((key) => [key, config[key]]));
 }
 
-/** Spaces of an environment, and its functions of goals. */
+/** Spaces and goal functions of an environment. */
 type FoundSpaces = EnvironmentSpaces & { readonly goals: GoalFunctions };
 
-/** Makes one environment of a configuration and returns what it has. */
+/** Makes one environment of a configuration to find its spaces. */
 async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces> {
   const imports = await loadEnvironment(config);
   const environments = await requestedEnvironments(config, {
@@ -300,11 +303,11 @@ async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces> {
 }
 
 /**
- * Returns a check that algorithms can learn in the environments of configurations
- * with these settings: before an agent is made, which takes longer. One environment
- * is made for all that ask for the same, as that of Python takes a second.
+ * Makes a check that an algorithm can learn in the environment of a configuration,
+ * faster than making an agent. One environment is made for equal requests, as a Python
+ * environment takes a second.
  *
- * @returns A function of a configuration, which returns a line for each setting without
+ * @returns A function of a configuration that returns a line for each setting without
  * effect. It throws a UsageError if there is no such environment, and a TypeError if
  * the algorithm or a setting does not fit its spaces.
  *
@@ -319,26 +322,26 @@ async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces> {
  * ```
  */
 export function runChecker(): (requested: ResolvedConfig) => Promise<string[]> {
-  const found = new Map<string, FoundSpaces>();
+  const known = new Map<string, FoundSpaces>();
   return async (requested) => {
     const config = await withOwnAlgorithm(requested);
     const { check, meta } = findAlgorithm(config.algorithm)!;
-    const one = { ...config, numEnvs: 1, vectorization: "sync" as const };
+    const single = { ...config, numEnvs: 1, vectorization: "sync" as const };
     const place = { algorithm: meta.hasReplay, seed: 0, totalTimesteps: 0 };
     const asked = Object.keys(runConfigSchema.properties)
-      .map((key) => ({ ...one, ...place })[key]);
+      .map((key) => ({ ...single, ...place })[key]);
     const text = JSON.stringify(asked);
-    const spaces = found.get(text) ?? await findSpaces(one);
-    found.set(text, spaces);
+    const spaces = known.get(text) ?? await findSpaces(single);
+    known.set(text, spaces);
     checkActions(config, spaces);
     const { numEnvs, totalTimesteps } = config;
-    const own = ownSettings(config);
-    check?.(own, { ...spaces, numEnvs, totalTimesteps });
-    return unusedLines(meta, own, spaces);
+    const settings = ownSettings(config);
+    check?.(settings, { ...spaces, numEnvs, totalTimesteps });
+    return unusedLines(meta, settings, spaces);
   };
 }
 
-/** Makes the agent that acts and learns in the environments. */
+/** Makes an agent for the environments. */
 function agentIn(source: AgentSource): MadeAgent {
   const { config, environments } = source;
   const { training, normalization } = environments;
@@ -349,7 +352,7 @@ function agentIn(source: AgentSource): MadeAgent {
   return { algorithm, workers: groupsOf(config) };
 }
 
-/** Returns the options that agents of all kinds have. */
+/** Returns the common options of all agents. */
 function agentOptions(
   { config, compute: { engine }, onNotice, isForEvaluation }: AgentSource,
 ) {
@@ -360,12 +363,12 @@ function agentOptions(
     totalTimesteps,
     engine: engine.name,
     threads: threads ?? "auto" as const,
-    // Settings without effect are told where they are given.
+    // Warnings about settings without effect are given where they are set.
     onNotice: isForEvaluation ? () => {} : onNotice,
   };
 }
 
-/** Settings that a loop on the device has no place for, and what it expects. */
+/** Settings that a device loop does not support, and their expected values. */
 const HOST_SETTINGS = {
   vectorization: "sync",
   normalizeObservation: false,
@@ -374,7 +377,7 @@ const HOST_SETTINGS = {
   frameStack: 1,
 } as const;
 
-/** Refuses settings that a loop on the device would not follow. */
+/** Throws for settings that a device loop does not support. */
 function checkLoop(config: ResolvedConfig): void {
   const { algorithm, envKwargs } = config;
   const refuse = (setting: string, wanted: string) =>
@@ -396,7 +399,7 @@ function checkLoop(config: ResolvedConfig): void {
   }
 }
 
-/** Makes the agent whose environments are tensors, in one program with it. */
+/** Makes an agent with tensor environments, in one compiled program. */
 function agentOnDevice(source: AgentSource): MadeAgent {
   const { config } = source;
   const { evaluationInterval, checkpointInterval, maxEpisodeSteps } = config;
@@ -407,7 +410,7 @@ function agentOnDevice(source: AgentSource): MadeAgent {
     ...agentOptions(source),
     numEnvs: config.numEnvs,
     stepsPerCall: Math.min(
-      // Rows and evaluations that are not set are parts of the run.
+      // Default intervals of rows and evaluations are fractions of the run.
       config.logInterval ?? Math.ceil(config.totalTimesteps / 100),
       evaluationInterval || Infinity,
       checkpointInterval || Infinity,
@@ -418,10 +421,10 @@ function agentOnDevice(source: AgentSource): MadeAgent {
   return { algorithm };
 }
 
-/** Steps after which a loop on the device comes back: a second or two. */
+/** Largest number of steps of a device loop's call: a second or two. */
 const MAX_STEPS_PER_CALL = 2 ** 20;
 
-/** Returns the configuration of the environment of one of several workers. */
+/** Returns the configuration of one worker's environment. */
 function ofOneWorker(config: ResolvedConfig): ResolvedConfig {
   const { algorithm, vectorization, numEnvs, normalizeObservation } = config;
   const refuse = (setting: string, wanted: string) =>
@@ -444,13 +447,13 @@ function ofOneWorker(config: ResolvedConfig): ResolvedConfig {
     );
   }
   if (vectorization === "subprocesses") return { ...config, workers: 1 };
-  // On a cluster, too, a worker has its environment where it is itself.
+  // On a cluster, too, a worker has its environment in its own process.
   return { ...config, vectorization: "sync", workers: null };
 }
 
 type Start = NonNullable<Algorithm["startWorkers"]>;
 
-/** Starts workers; what a machine lacks for it is bad input, too. */
+/** Starts workers; missing software counts as invalid input. */
 async function startOf(start: Start, run: Parameters<Start>[0]) {
   try {
     return await start(run);
@@ -461,7 +464,7 @@ async function startOf(start: Start, run: Parameters<Start>[0]) {
   }
 }
 
-/** Makes an algorithm that learns in environments of its own workers. */
+/** Makes an algorithm whose workers have their own environments. */
 async function workersOf(
   source: AgentSource,
   start: Start,

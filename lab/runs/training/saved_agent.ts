@@ -26,59 +26,59 @@ import {
 
 /** Options of {@linkcode findAgent}. */
 export interface FindAgentOptions {
-  /** What is to be done with it, for messages. */
+  /** Command name, for error messages. */
   command: string;
-  /** Checkpoint: the best one, the latest, or that of a step. */
+  /** Checkpoint: best, latest, or that of a step. */
   checkpoint?: CheckpointChoice;
-  /** Seed of its episodes; by default one that neither training nor its evaluations use. */
+  /** Seed of the episodes; by default one that neither training nor its evaluations use. */
   seed?: number;
-  /** True where code, files and links of others are taken. */
+  /** Trust code, files and links of others. */
   isTrusted?: boolean;
-  /** Engine to take instead of the run's. */
+  /** Engine to use instead of the run's. */
   engine?: ResolvedConfig["engine"];
-  /** Choice of actions: the most likely ones, or sampled ones; by default as in the run's evaluations. */
+  /** Take the most likely actions or sampled ones; by default as in the run's evaluations. */
   deterministic?: boolean;
-  /** False where its environment is not needed: no code that the run names is executed. */
+  /** False if its environment is not needed: no code that the run names is executed. */
   environment?: boolean;
 }
 
 /** Options of {@linkcode withAgent}. */
 export interface WithAgentOptions {
   /**
-   * Episodes that it is evaluated on.
+   * Number of evaluation episodes.
    *
    * @default 0
    */
   episodes?: number;
   /**
-   * Takes lines that the user should see.
+   * Receives lines for the user.
    *
    * @default they are dropped
    */
   onNotice?: (line: string) => void;
 }
 
-/** A trained agent that is to be made. */
+/** Trained agent before it is made. */
 export interface SavedAgent {
-  /** The run folder, as it was given, or that of the zoo's agent. */
+  /** Run folder, as given, or that of the zoo's agent. */
   dir: string;
-  /** Names in it. */
+  /** Paths in the run folder. */
   folder: RunFolder;
-  /** Settings of the run, on an engine of this machine. */
+  /** Settings of the run, with an engine of this machine. */
   config: ResolvedConfig;
-  /** State that it is restored from. */
+  /** Checkpoint to restore. */
   checkpoint: Checkpoint;
-  /** Seed of its episodes. */
+  /** Seed of the episodes. */
   seed: number;
-  /** True where it takes the most likely actions. */
+  /** True for the most likely actions. */
   deterministic: boolean;
-  /** Lines that the user should see before the agent is made. */
+  /** Lines for the user before the agent is made. */
   warnings: string[];
-  /** Spaces that replace the environment, where it is not needed. */
+  /** Spaces that replace the environment, if that is not needed. */
   spaces?: EnvironmentSpaces;
 }
 
-/** Returns the spaces that a checkpoint holds, if they are sound. */
+/** Returns the spaces in a checkpoint, if they are valid. */
 function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
   try {
     const spaces = parseYaml(String(notes.spaces)) as EnvironmentSpaces;
@@ -87,7 +87,7 @@ function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
     checkSpace(actionSpace);
     return Number.isSafeInteger(stackedFrames) ? spaces : undefined;
   } catch {
-    // Those of the environment are taken.
+    // The environment's spaces are used.
     return undefined;
   }
 }
@@ -95,7 +95,7 @@ function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
 /**
  * Finds the agent of a run, or of the zoo, without making it.
  *
- * @param given The run folder, or the name of the zoo's agent.
+ * @param name Run folder, or name of the zoo's agent.
  * @param options Checkpoint, seed, trust.
  * @throws {UsageError} If there is no such run, or it names code that is not trusted.
  *
@@ -109,11 +109,11 @@ function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
  * ```
  */
 export function findAgent(
-  given: string,
+  name: string,
   options: FindAgentOptions,
 ): SavedAgent {
   const { command, isTrusted = false, environment = true, engine } = options;
-  const dir = runDirOf(given);
+  const dir = runDirOf(name);
   const run = openSavedRun(dir, { isTrusted });
   const { folder } = run;
   const config = engine === undefined
@@ -121,7 +121,7 @@ export function findAgent(
     : withEngine(run.config, engine);
   const admit = (environment: boolean) =>
     admitRun(run, { command, isTrusted, environment });
-  // Before anything is read that takes long.
+  // Before reading anything large.
   const admitted = admit(environment);
   const {
     seed = evaluationSeeds(config.seed).later,
@@ -144,13 +144,12 @@ export function findAgent(
 }
 
 /**
- * Makes an agent for as long as `use` needs it.
+ * Makes an agent while `use` runs.
  *
- * @param agent The agent.
+ * @param agent Agent to make.
  * @param use Function that uses the agent.
- * @param options Episodes that it is evaluated on, if it is, and a function that takes
- * lines that the user should see.
- * @returns What `use` returns.
+ * @param options Number of evaluation episodes, and receiver of lines for the user.
+ * @returns Result of `use`.
  *
  * @example
  * ```ts
@@ -195,11 +194,11 @@ export type WeightsOptions = Pick<
 >;
 
 /**
- * Takes the weights of the best agent of a run, and the scales that it sees by, for
+ * Returns the weights of a run's best agent and its normalization statistics, for
  * another run to start from.
  *
- * @param given The run folder, or the name of the zoo's agent.
- * @param options Trust, and a function that takes lines that the user should see.
+ * @param run Run folder, or name of the zoo's agent.
+ * @param options Trust, and receiver of lines for the user.
  * @throws {UsageError} If there is no such run, or it names code that is not trusted.
  *
  * @example
@@ -212,15 +211,15 @@ export type WeightsOptions = Pick<
  * ```
  */
 export async function weightsOfRun(
-  given: string,
+  run: string,
   { isTrusted = false, onNotice }: WeightsOptions = {},
 ): Promise<InitialWeights> {
-  const agent = findAgent(given, {
+  const agent = findAgent(run, {
     command: "start from",
     environment: false,
     isTrusted,
   });
-  const { checkpoint } = agent, origin = `${given}, step ${checkpoint.step}`;
+  const { checkpoint } = agent, origin = `${run}, step ${checkpoint.step}`;
   return sharedWeights(checkpoint, origin) ??
     await withAgent(agent, (setup) => weightsOf(setup, origin), { onNotice });
 }

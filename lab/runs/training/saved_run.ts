@@ -25,25 +25,25 @@ import { restoreShared } from "./initial_weights.ts";
 import { runDirOf } from "../settings/zoo_agents.ts";
 import { RestoreFailure, UsageError } from "../program/errors.ts";
 
-/** An existing run folder, and what it says of itself. */
+/** Existing run with its settings. */
 export interface SavedRun {
-  /** Names in it. */
+  /** Paths in the run folder. */
   folder: RunFolder;
-  /** All settings. */
+  /** Settings of the run. */
   config: ResolvedConfig;
   /** Text of the configuration. */
   configText: string;
-  /** Its record; undefined where it has none, or one that is damaged or another run's. */
+  /** Record; undefined if it is missing, damaged or another run's. */
   record?: RunRecord;
-  /** Lines about what is not as the run left it. */
+  /** Lines about files that were changed since. */
   notices: string[];
 }
 
 /**
- * Opens a run folder. Its settings are those of its record; of a run that has none, a
- * damaged one or another run's, those that its checkpoints agree on, or `config.yaml`.
+ * Opens a run folder. The settings are those of its record; if that is missing, damaged
+ * or another run's, those that its checkpoints agree with, or `config.yaml`.
  *
- * @param dir The folder.
+ * @param dir Run folder.
  * @param options With `isTrusted`, links are followed.
  * @throws {UsageError} If it is missing or broken, or leads out of its folder.
  *
@@ -86,7 +86,7 @@ export function openSavedRun(
   const recorded = saved && writeYaml(saved.settings);
   const configText = savedConfig(folder, [recorded, current]) ?? recorded ??
     current;
-  // Says what is missing.
+  // Describes what is missing.
   if (configText === undefined) openRunFolder(folder.dir);
   const isOfAnother = recorded !== undefined && recorded !== configText;
   if (isOfAnother) {
@@ -102,7 +102,7 @@ export function openSavedRun(
   return { ...run, notices };
 }
 
-/** Reads the record of a run, or tells why it cannot. */
+/** Reads the record of a run, or notes why it cannot be read. */
 function recordOf(
   folder: RunFolder,
   onNotice: (line: string) => void = () => {},
@@ -120,10 +120,10 @@ function recordOf(
 }
 
 /**
- * Reads the configuration of a run, and nothing else of it.
+ * Reads only the configuration of a run.
  *
- * @param dir The run's folder.
- * @returns Undefined where there is no run, or none that can be read.
+ * @param dir Run folder.
+ * @returns Undefined if there is no run, or none that can be read.
  *
  * @example
  * ```ts
@@ -141,17 +141,17 @@ export function savedConfigOf(dir: string): ResolvedConfig | undefined {
   }
 }
 
-/** Line of a configuration that changes where a run is prolonged. */
+/** Line of a configuration that changes if a run is prolonged. */
 const LENGTH = /^totalTimesteps: .*\n/gm;
 
-/** Returns true for configurations of one run, which may have been prolonged. */
+/** Returns true for configurations of the same run, possibly prolonged. */
 function isSameRun(a: unknown, b: string): boolean {
   if (typeof a !== "string") return false;
-  const [one, other] = [a, b].map((it) => it.replaceAll(LENGTH, ""));
-  return one === other || wholeConfig(one) === wholeConfig(other);
+  const [first, second] = [a, b].map((it) => it.replaceAll(LENGTH, ""));
+  return first === second || wholeConfig(first) === wholeConfig(second);
 }
 
-/** Writes a configuration anew, with what an earlier version left to defaults. */
+/** Rewrites a configuration with the settings that an earlier version left out. */
 function wholeConfig(text: string): string {
   try {
     return writeYaml(configOfFile({ name: "config.yaml", text }));
@@ -161,9 +161,9 @@ function wholeConfig(text: string): string {
 }
 
 /**
- * Returns the run with more steps: nothing is written yet.
+ * Returns the run with more steps, without writing anything.
  *
- * @throws {UsageError} If it has as many already.
+ * @throws {UsageError} If it already has as many.
  */
 export function prolonged(run: SavedRun, totalTimesteps: number): SavedRun {
   const { folder, config } = run;
@@ -178,9 +178,9 @@ export function prolonged(run: SavedRun, totalTimesteps: number): SavedRun {
 }
 
 /**
- * Returns the configuration that the run's checkpoints were made with: the first
- * copy that any of them agrees with, otherwise the newest one's, and the best
- * one's where no other can be read.
+ * Returns the configuration that the run's checkpoints were made with: the first copy
+ * that agrees with any of them, otherwise the newest one's, or the best one's if no
+ * other is readable.
  */
 function savedConfig(
   folder: RunFolder,
@@ -192,7 +192,7 @@ function savedConfig(
   const configs: unknown[] = [];
   for (const info of [...best ? [best] : [], ...checkpoints].reverse()) {
     const { config } = store.notes(info.step);
-    // There may be many checkpoints: as a rule the newest one agrees.
+    // There may be many checkpoints; usually the newest one agrees.
     if (known.length > 0 && isSameRun(config, known[0])) return known[0];
     configs.push(config);
   }
@@ -221,15 +221,15 @@ function runConfigOf(
   return withSharedModules(configOfFile({ name, text }), dir);
 }
 
-/** Resolves a run's file; an algorithm of the user's own is not imported yet. */
+/** Resolves a run's file; user algorithms are not imported yet. */
 function configOfFile(file: { name: string; text: string }): ResolvedConfig {
   return resolveConfig(undefined, { file, entries: [] }, { isOpen: true });
 }
 
-/** Largest number of edited keys that are named. */
+/** Largest number of edited settings to name. */
 const NAMED_EDITS = 3;
 
-/** Describes how `config.yaml` differs from what the run began with, if it does. */
+/** Describes edits of `config.yaml` since the run started, if any. */
 function editsOf(
   current: string | undefined,
   { folder: { configPath: path }, config, configText }: Omit<
@@ -259,12 +259,12 @@ function editsOf(
 }
 
 /**
- * Refuses code and files that somebody else has named.
+ * Makes the error for untrusted code and files.
  *
  * @param code The code.
- * @param what Command, what it would use and why that is not trusted.
+ * @param what Command, its use of the code, and why that is not trusted.
  * @param trust Option that trusts it.
- * @returns The error; undefined where there is no code.
+ * @returns The error; undefined if there is no such code.
  */
 function refusalOf(
   { modules, options, files }: RunCode,
@@ -286,10 +286,10 @@ function refusalOf(
 }
 
 /**
- * Refuses a plan that names code or files of nobody knows whom.
+ * Throws for a plan that names code or files of unknown origin.
  *
- * @param config Configuration of runs of the plan, before anything is imported.
- * @param what Command and plan, or part of it.
+ * @param config Configuration of the plan's runs, before anything is imported.
+ * @param what Command, and plan or part of it.
  * @param path Path of the plan.
  * @throws {UsageError} If it names some.
  *
@@ -318,13 +318,13 @@ export function admitPlan(
 }
 
 /**
- * Refuses a run that would execute code, or read files, from elsewhere than the
- * project, unless it is trusted.
+ * Throws for a run that would execute code, or read files, from outside of the project,
+ * unless it is trusted.
  *
  * @param run The run.
- * @param options The command, true where the user trusts the run, false where its
- * environment is not needed, and the option that trusts it.
- * @returns Lines that the user should see before code is imported.
+ * @param options Command, whether the user trusts the run and its environment is
+ * needed, and the option that trusts it.
+ * @returns Lines for the user before code is imported.
  * @throws {UsageError} If it would run code or read files that are not trusted.
  */
 export function admitRun(
@@ -356,14 +356,14 @@ export function needsTrust(config: ResolvedConfig, dir: string): boolean {
   return refusalOf(foreignCode(codeOf(config), dir), "") !== undefined;
 }
 
-/** A checkpoint: `best`, `latest` or a step. */
+/** Choice of a checkpoint: `best`, `latest` or a step. */
 export type CheckpointChoice = "best" | "latest" | number;
 
 /**
  * Loads a checkpoint of a run. If the best one is damaged or of another run, the
  * numbered one of its step replaces it, or else the latest.
  *
- * @param run The run's folder, and the text of its configuration.
+ * @param run Run folder, and text of the configuration.
  * @param choice The checkpoint.
  */
 export function loadCheckpoint(
@@ -389,7 +389,7 @@ export function loadCheckpoint(
     if (isAlone) throw error;
     const newest = latest();
     const { bestStep } = runStatus(newest.state);
-    // A run that has not been evaluated yet has none.
+    // A run without evaluations has no best checkpoint.
     if (error instanceof RangeError && bestStep === undefined) return newest;
     const copy = bestStep === undefined ? newest : loadCopy(run, bestStep);
     const { step } = copy ?? newest;
@@ -423,8 +423,8 @@ function loadCopy(
 }
 
 /**
- * Loads the readable checkpoints of a run, newest first, each with a warning for
- * every newer one that cannot be read or is of another run.
+ * Loads the readable checkpoints of a run, newest first, each with a warning for every
+ * newer one that cannot be read or is of another run.
  *
  * @throws {SyntaxError | RangeError} If there is none.
  */
@@ -435,7 +435,7 @@ export function checkpointsOf(
     .newest((checkpoint) => checkOwn(checkpoint, run));
 }
 
-/** True where the last and the best agent of a run have been evaluated. */
+/** Returns true if the last and the best agent of a run were evaluated. */
 export function isEvaluated(
   { folder, record }: Omit<SavedRun, "config">,
 ): boolean {

@@ -1,4 +1,4 @@
-/** Wrappers and scales of a run's environments. They work in a page as well. */
+/** Wrappers and normalization of a run's environments. They work in browsers too. */
 import {
   channelAxis,
   flattenedParts,
@@ -14,45 +14,45 @@ import {
 import type { Space, VecEnv } from "@bellman/types";
 import type { RunConfig } from "../settings/run_config.ts";
 
-/** Scales of observations and rewards, with the statistics of training. */
+/** Normalization of observations and rewards, with the statistics of training. */
 export interface Normalization {
-  /** Scale of observations, where they are normalized. */
+  /** Normalization of observations, if configured. */
   observations?: ObservationNormalizer;
-  /** Scale of rewards, where they are normalized. */
+  /** Normalization of rewards, if configured. */
   rewards?: RewardNormalizer;
 }
 
-/** Settings of wrappers, and the kind of the algorithm. */
+/** Settings of wrappers, and kind of algorithm. */
 interface Scaling extends
   Pick<
     RunConfig,
     "frameStack" | "clipReward" | "normalizeObservation" | "normalizeReward"
   > {
-  /** Discount factor, where the algorithm has one. */
+  /** Discount factor, if the algorithm has one. */
   gamma?: unknown;
-  /** True where the algorithm learns from old steps, and scales them itself. */
+  /** True for off-policy algorithms, which normalize replayed transitions themselves. */
   hasReplay: boolean;
 }
 
-/** Environments of a run in their wrappers. */
+/** Wrapped environments of a run. */
 export interface ScaledEnvironments {
   /**
-   * Environment that the agent trains on. It scales observations and rewards as
-   * configured, but for algorithms with a replay buffer.
+   * Training environments. Observations and rewards are normalized as configured,
+   * except for algorithms with a replay buffer.
    */
   training: VecEnv;
-  /** Scales that an algorithm with a replay buffer applies itself. */
+  /** Normalization that an algorithm with a replay buffer applies itself. */
   normalization?: Normalization;
-  /** Scales that are applied, by whomever. */
+  /** Normalization by wrappers or the algorithm. */
   scales: Normalization;
   /**
-   * Wraps an environment for evaluation: observations are scaled by the frozen
-   * statistics of training, rewards are the environment's own.
+   * Wraps an environment for evaluation: observations are normalized with frozen
+   * statistics of training, rewards are raw.
    */
   wrapped(env: VecEnv): VecEnv;
 }
 
-/** True for tuples and for dicts that have others within: networks take neither. */
+/** Returns true for tuples and for nested dicts, which networks do not support. */
 function isNested(space: Space): boolean {
   return space.type === "tuple" ||
     space.type === "dict" &&
@@ -61,8 +61,8 @@ function isNested(space: Space): boolean {
 }
 
 /**
- * Describes the vectors that observations of a space are flattened to, if they are: each
- * part with the first of its numbers and the one after its last.
+ * Describes the vectors that observations are flattened to, if they are: each part with
+ * the index of its first element and the one after its last.
  */
 export function flattenedText(space: Space): string | undefined {
   if (!isNested(space)) return undefined;
@@ -72,8 +72,8 @@ export function flattenedText(space: Space): string | undefined {
 }
 
 /**
- * Describes the images of a space whose channels are put last, if there are some, each
- * with its shape.
+ * Describes the images of a space whose channels are moved last, if there are some,
+ * each with its shape.
  */
 export function turnedText(space: Space): string | undefined {
   const parts = space.type === "dict" ? space.spaces : { "": space };
@@ -85,7 +85,7 @@ export function turnedText(space: Space): string | undefined {
   return shapes.length > 0 ? shapes.join(", ") : undefined;
 }
 
-/** True for boxes and dicts with one of floats: other spaces are of one scale already. */
+/** Returns true for float boxes and dicts with one: other spaces need no normalization. */
 function hasScale(space: Space): boolean {
   return space.type === "box" ||
     space.type === "dict" &&
@@ -94,10 +94,10 @@ function hasScale(space: Space): boolean {
 }
 
 /**
- * Wraps a set of environments as a run's settings say.
+ * Wraps environments as a run's settings require.
  *
- * @param env The set to train on, without wrappers.
- * @param scaling The settings.
+ * @param env Training environments without wrappers.
+ * @param scaling Settings of the wrappers.
  */
 export function scaledEnvironments(
   env: VecEnv,

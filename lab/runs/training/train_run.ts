@@ -6,7 +6,7 @@ import type { RunOutput } from "./training_run.ts";
 /** Options of `trainRun`. */
 export interface TrainRunOptions extends RunOutput {
   /**
-   * Folder of the run, which is new or empty.
+   * Folder of the run, new or empty.
    *
    * @default a new one below runs/
    */
@@ -25,10 +25,10 @@ export async function trainRun(
       preset: preset === undefined ? undefined : String(preset),
       entries: Object.entries(settings),
     },
-    // Whoever calls names their own code: nothing is refused.
+    // The caller names its own code: nothing is refused.
     { onNotice },
   );
-  let made = "";
-  await beginRun(config, output, { out: dir, onFolder: (it) => made = it });
-  return made;
+  let folder = "";
+  await beginRun(config, output, { out: dir, onFolder: (it) => folder = it });
+  return folder;
 }

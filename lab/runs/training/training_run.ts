@@ -59,67 +59,68 @@ import { writeReport } from "./report.ts";
 import type { RunSetup } from "./run_setup.ts";
 import { turnedText } from "./scaled_environments.ts";
 
-/** Listeners of a run, what stops it, and where its environments are. */
+/** Output of a run, abort signal, and cluster of its environments. */
 export interface RunOutput {
-  /** Takes what the run tells of itself: lines for whoever watches it. */
+  /** Receives progress lines of the run. */
   onLine?: (line: string) => void;
-  /** Takes a line that the user should see, such as a warning. */
+  /** Receives lines for the user, such as warnings. */
   onNotice?: (line: string) => void;
-  /** Bar of the run, where there is one to see. */
+  /** Progress bar, if it is visible. */
   progress?: ProgressDisplay;
-  /** True where only the bar and the result are shown. */
+  /** Only show progress bar and result. */
   quiet?: boolean;
-  /** Stops the run, which saves itself. */
+  /** Stops the run after it saved itself. */
   signal?: AbortSignal;
   /** Cluster that steps the environments. */
   cluster?: ClusterOptions;
-  /** Names the command that resumes the run in a folder, for those who resume it by one. */
+  /** Makes the command that resumes the run in a folder, for messages. */
   resumeCommand?: (dir: string, needsTrust: boolean) => string;
 }
 
-/** A run to train: its parts, and its listeners. */
+/** Run in training, with its parts. */
 export interface TrainingRun extends RunOutput {
   setup: RunSetup;
   folder: RunFolder;
   /** Keeper of the run's record. */
   keeper: RecordKeeper;
-  /** Text of the configuration that the run began with. */
+  /** Text of the configuration at the start. */
   configText: string;
   /**
-   * Episodes of the evaluations at the end.
+   * Number of episodes of the final evaluations.
    *
-   * @default as many as in those during training
+   * @default as in evaluations during training
    */
   finalEpisodes?: number;
-  /** Signal of an error that nothing could catch: the run stops and saves itself. */
+  /** Aborted by an uncaught error: the run saves itself and stops. */
   strayError?: AbortSignal;
-  /** Command that the run was begun with. */
+  /** Command that started the run. */
   command?: string;
-  /** Removes what a new run has written, if it cannot begin. */
+  /** Removes the files of a new run that cannot start. */
   discard?: () => void;
-  /** State to resume from. */
+  /** Saved state to resume from. */
   resumeFrom?: StateTree;
-  /** Writes what a resumed run changes, once its state is restored. */
+  /** Writes the changes of a resumed run, once its state is restored. */
   begin?: () => void;
-  /** True where the file of its replay buffer lacks rows that the state needs. */
+  /** True if the replay buffer's file lacks rows that the state needs. */
   isReplayLost?: boolean;
-  /** Lines that the user should see once the state is restored. */
+  /** Lines for the user once the state is restored. */
   restored?: readonly string[];
 }
 
 /**
  * Trains to the end, evaluates the last and the best agent and writes the report.
  *
- * @returns The record of the run: of one that was interrupted, it says `stopped`.
+ * @returns Final record; `stopped` if the run was interrupted.
  */
 export async function runTraining(run: TrainingRun): Promise<RunRecord> {
   const { keeper, folder: { recordPath } } = run, before = keeper.record;
   try {
     return await trainWhole(run);
   } catch (error) {
-    // One that could not begin is gone, or is as it was where it could not be restored.
+    // A run that could not start is removed; one that could not be restored is
+    // unchanged.
     const hasBegun = keeper.record !== before && existsSync(recordPath);
-    // With more room on the disk it goes on.
+    // With more disk space it can continue.
     const isOver = hasBegun && !isDiskFull(error);
     if (isOver && keeper.record.state === "running") {
       keeper.enter("failed", messageOf(error));
@@ -142,7 +143,7 @@ async function trainWhole(run: TrainingRun): Promise<RunRecord> {
     })
     : undefined;
   const result = await trained(run, { loggers, plot, videos });
-  // What follows acts, and needs no rows.
+  // The rest only acts, and needs no rows.
   if (setup.algorithm instanceof Agent) setup.algorithm.rows?.close();
   try {
     await hearStrayErrors(run);
@@ -157,7 +158,7 @@ async function trainWhole(run: TrainingRun): Promise<RunRecord> {
   }
 }
 
-/** Lists what a user should know before a run trains, a line each. */
+/** Lists warnings for the user before a run trains. */
 function startWarnings({ config, environments }: RunSetup): string[] {
   const { maxEpisodeSteps = Infinity } = environments.training.spec ?? {};
   const turned = turnedText(environments.spaces.observationSpace);
@@ -175,7 +176,7 @@ function startWarnings({ config, environments }: RunSetup): string[] {
   ];
 }
 
-/** Warns of a run that is too short for its first update. */
+/** Warns about a run that ends before its first update. */
 function withoutUpdate(config: ResolvedConfig): string[] {
   const { algorithm, totalTimesteps, numEnvs, learningStarts, numSteps } =
     config;
@@ -190,7 +191,7 @@ function withoutUpdate(config: ResolvedConfig): string[] {
   ];
 }
 
-/** Warns of a run that is too short to replay any of its segments. */
+/** Warns about a run that ends before it replays any segments. */
 function withoutReplay(config: ResolvedConfig): string[] {
   const { algorithm, totalTimesteps, numEnvs, replayStart, replayRatio } =
     config;
@@ -209,7 +210,7 @@ function count(number: number): string {
   return number.toLocaleString("en-US");
 }
 
-/** Opens all that a run writes as it goes. */
+/** Opens all files that a run writes during training. */
 function openFiles(run: TrainingRun): Logger[] {
   try {
     openReplay(run);
@@ -220,14 +221,14 @@ function openFiles(run: TrainingRun): Logger[] {
   }
 }
 
-/** Removes what a new run that cannot begin has written, and says why. */
+/** Removes the files of a new run that cannot start, and returns the reason. */
 function notBegun({ folder, discard }: TrainingRun, error: unknown): unknown {
   discard?.();
   const { path } = Object(error) as { path?: string };
   return fileError(error, path ?? folder.dir) ?? error;
 }
 
-/** Opens the replay buffer of a run that keeps it in a file: an empty one, where that is lost. */
+/** Opens the replay buffer's file; an empty one if it was lost. */
 function openReplay(run: TrainingRun): void {
   const { setup: { algorithm }, folder, resumeFrom } = run;
   const rows = algorithm instanceof Agent ? algorithm.rows : undefined;
@@ -246,13 +247,13 @@ function openReplay(run: TrainingRun): void {
 /** Draws the current agent after a step. */
 type Plot = (step: number) => Promise<void>;
 
-/** Pictures that are made while a run trains. */
+/** Plots and videos made during training. */
 interface Pictures {
   plot?: Plot;
   videos?: VideoRecorder;
 }
 
-/** All that is made while a run trains. */
+/** Outputs made during training. */
 interface Outputs extends Pictures {
   loggers: Logger[];
 }
@@ -325,7 +326,7 @@ function trainOptions(
   };
 }
 
-/** Exports the agent; one that no file can hold is reported, and the run goes on. */
+/** Exports the policy; if that is impossible it is reported, and the run goes on. */
 function writePolicy({ setup, folder, onNotice }: TrainingRun): void {
   let policy;
   try {
@@ -337,15 +338,15 @@ function writePolicy({ setup, folder, onNotice }: TrainingRun): void {
   if (policy !== undefined) writeWhole(folder.policyPath, policy);
 }
 
-/** An evaluated agent, and the environment steps after which it was saved. */
+/** Evaluated agent, with the environment steps of its checkpoint. */
 interface EvaluatedAgent {
   step: number;
   evaluation: EvaluationResult;
 }
 
 /**
- * Evaluates the last agent and the best checkpoint on the same episodes, which
- * are not those that chose the best. The setup is left with the best.
+ * Evaluates the last agent and the best checkpoint on the same episodes, other than
+ * those that selected the best. The setup then has the best agent.
  */
 async function evaluateAgents(
   { setup, folder, configText, onNotice, signal, finalEpisodes }: TrainingRun,
@@ -371,9 +372,8 @@ async function evaluateAgents(
 }
 
 /**
- * Trains; an error says how to resume. A run that fails before its first
- * checkpoint cannot be resumed: what it has written is removed. A resumed one
- * changes nothing on the disk before its state is restored.
+ * Trains; errors tell how to resume. A run that fails before its first checkpoint is
+ * removed. A resumed one changes no file before its state is restored.
  */
 async function trained(
   run: TrainingRun,
@@ -390,7 +390,7 @@ async function trained(
       progress = context;
       hasBegun ||= !isNew;
       run.restored?.forEach((it) => run.onNotice?.(it));
-      // The report of an interrupted run would say that this one has ended.
+      // The old report would say that this run has ended.
       rmSync(folder.reportPath, { force: true });
       run.begin?.();
     },
@@ -434,8 +434,8 @@ function resumeCommandOf(
 }
 
 /**
- * Describes the failure of a run that began well, and how to resume it. Settings
- * that the device has no memory for are bad input all the same.
+ * Describes the failure of a run in training, and how to resume it. Too little device
+ * memory for the settings counts as invalid input.
  */
 function failureOf(run: TrainingRun, cause: unknown, step: number): Error {
   const { setup: { config }, folder } = run;
@@ -455,8 +455,8 @@ function failureOf(run: TrainingRun, cause: unknown, step: number): Error {
 }
 
 /**
- * Prints how to resume where an environment ends the process meanwhile, as by
- * `Deno.exit(0)`: that is no end of a run, whatever the code says.
+ * Prints how to resume if an environment ends the process, as by `Deno.exit(0)`: that
+ * is not the end of the run, whatever the exit code.
  */
 async function tellingExit<T>(
   run: TrainingRun,
@@ -476,13 +476,13 @@ async function tellingExit<T>(
   }
 }
 
-/** Throws the error that nothing could catch so far, if there is one. */
+/** Throws the uncaught error so far, if there is one. */
 async function hearStrayErrors({ strayError }: TrainingRun): Promise<void> {
   await strayErrorsHeard();
   strayError?.throwIfAborted();
 }
 
-/** Evaluates, saves the policy and writes the report once training has stopped. */
+/** Evaluates, exports the policy and writes the report after training. */
 async function conclude(
   run: TrainingRun,
   { result, plot, videos }: { result: TrainResult } & Pictures,

@@ -5,20 +5,20 @@ import { asLine } from "../program/errors.ts";
 import { loadEnvironment } from "./environment_modules.ts";
 import { makeEnvironments } from "./environments.ts";
 
-/** Settings of a run, and the modules that register its environment. */
+/** Settings of a run, and modules that register its environment. */
 interface WorkerOptions {
   config: ResolvedConfig;
   imports: string[];
 }
 
-/** Makes the training environment of a worker that learns in one of its own. */
+/** Makes the training environment of a learning worker. */
 const makeWorkerEnvironment: GroupFactory = async (options) => {
   const { config, imports } = options as unknown as WorkerOptions;
   await importModules(config, "algorithmModules");
   await loadEnvironment(config);
   const { training } = await makeEnvironments(config, {
     imports,
-    // deno-lint-ignore no-console -- a worker has no other way to say it
+    // deno-lint-ignore no-console -- a worker's only way to report
     onNotice: (line) => console.error(asLine(line)),
   });
   return training;
