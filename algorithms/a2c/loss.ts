@@ -59,7 +59,7 @@ export function stateValueLoss(
 export interface A2CLossInputs {
   /** Log-probabilities of the actions. */
   readonly logProb: tf.Tensor1D;
-  /** Entropies of the action distributions. */
+  /** Entropies of the action distributions, in nats. */
   readonly entropy: tf.Tensor1D;
   /** Value estimates. */
   readonly values: tf.Tensor1D;
@@ -93,7 +93,7 @@ export interface A2CLoss {
   readonly policyLoss: tf.Scalar;
   /** {@link stateValueLoss}, unweighted. */
   readonly valueLoss: tf.Scalar;
-  /** Mean entropy. */
+  /** Mean entropy, in nats. */
   readonly entropy: tf.Scalar;
 }
 
