@@ -1,5 +1,5 @@
 import { isStateRecord } from "@bellman/files";
-import type { AnyParts } from "./algorithm.ts";
+import type { AgentOptions, AgentSpaces, AnyParts, Meta } from "./algorithm.ts";
 import { refuseUnknown } from "./hints.ts";
 
 /** Names of all parts of an agent. */
@@ -54,4 +54,37 @@ export function checkParts(parts: AnyParts, title: string): void {
     "explore has no act",
     "a function of the exploration",
   );
+}
+
+/** Options of an agent. */
+const OPTIONS: readonly (keyof AgentOptions)[] = [
+  ...["config", "seed", "totalTimesteps", "normalization"] as const,
+  ...["engine", "threads", "onNotice"] as const,
+];
+
+/** Refuses what is no algorithm, no environment or no option. */
+export function checkArguments(
+  algorithm: { readonly meta: Pick<Meta, "name" | "title" | "schema"> },
+  spaces: AgentSpaces,
+  options: AgentOptions,
+): void {
+  if (algorithm?.meta?.schema === undefined) {
+    throw new TypeError(
+      "Cannot make an agent without an algorithm: expected one as a2c of @bellman/a2c is",
+    );
+  }
+  const { name, title = name, schema } = algorithm.meta;
+  if (spaces?.observationSpace === undefined) {
+    throw new TypeError(
+      `Cannot make an agent of ${title} without an environment: expected one of makeVec(id, { numEnvs: 8 })`,
+    );
+  }
+  const setting = Object.keys(options ?? {})
+    .find((it) => Object.hasOwn(schema.properties, it));
+  if (setting !== undefined && !(OPTIONS as string[]).includes(setting)) {
+    throw new TypeError(
+      `Unknown option '${setting}' of an agent: it is a setting of ${title}, as in { config: { ${setting} } }`,
+    );
+  }
+  refuseUnknown(options, OPTIONS, "an agent");
 }

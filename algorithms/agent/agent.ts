@@ -39,6 +39,7 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { buildParts } from "./_build_parts.ts";
+import { checkArguments } from "./_check_parts.ts";
 import type {
   AgentOptions,
   AgentSpaces,
@@ -51,7 +52,6 @@ import type {
   Exploration,
   LearnedPolicy,
   Memory,
-  Meta,
   Normalization,
   PolicyStep,
   RewardScale,
@@ -60,7 +60,7 @@ import type {
   Tensors,
   Update,
 } from "./algorithm.ts";
-import { encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
+import { called, encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
 import { refuseUnknown } from "./hints.ts";
 import type { ReplayStore } from "./replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
@@ -763,43 +763,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 }
 
-/** Options of an agent. */
-const OPTIONS: readonly (keyof AgentOptions)[] = [
-  ...["config", "seed", "totalTimesteps", "normalization"] as const,
-  ...["engine", "threads", "onNotice"] as const,
-];
-
 /** Options of an actor. */
 const ACTOR_OPTIONS: readonly (keyof PolicyOptions)[] = [
   ...["deterministic", "numEnvs", "seed"] as const,
 ];
-
-/** Refuses what is no algorithm, no environment or no option. */
-function checkArguments(
-  algorithm: { readonly meta: Pick<Meta, "name" | "title" | "schema"> },
-  spaces: AgentSpaces,
-  options: AgentOptions,
-): void {
-  if (algorithm?.meta?.schema === undefined) {
-    throw new TypeError(
-      "Cannot make an agent without an algorithm: expected one as a2c of @bellman/a2c is",
-    );
-  }
-  const { name, title = name, schema } = algorithm.meta;
-  if (spaces?.observationSpace === undefined) {
-    throw new TypeError(
-      `Cannot make an agent of ${title} without an environment: expected one of makeVec(id, { numEnvs: 8 })`,
-    );
-  }
-  const setting = Object.keys(options ?? {})
-    .find((it) => Object.hasOwn(schema.properties, it));
-  if (setting !== undefined && !(OPTIONS as string[]).includes(setting)) {
-    throw new TypeError(
-      `Unknown option '${setting}' of an agent: it is a setting of ${title}, as in { config: { ${setting} } }`,
-    );
-  }
-  refuseUnknown(options, OPTIONS, "an agent");
-}
 
 /**
  * Finds the first difference of parameters from those that are expected.
@@ -828,19 +795,6 @@ export function differenceOf(
   for (const path of paths) {
     const [wanted, got] = [shape(own[path]), shape(other[path])];
     if (wanted !== got) return `${path} ${got}, expected ${wanted}`;
-  }
-}
-
-/** Calls an update; where it took a tensor that is not there, the error says which are. */
-function called<T>(update: () => T, hint: string): T {
-  try {
-    return update();
-  } catch (error) {
-    const { message } = error as Error;
-    if (/\b(undefined|null)\b/.test(message)) {
-      (error as Error).message = `${message}; ${hint}`;
-    }
-    throw error;
   }
 }
 

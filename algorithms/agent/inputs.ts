@@ -83,3 +83,16 @@ export function encodeBatch(
   }
   return encoded;
 }
+
+/** Calls an update; where it took a tensor that is not there, the error says which are. */
+export function called<T>(update: () => T, hint: string): T {
+  try {
+    return update();
+  } catch (error) {
+    const { message } = error as Error;
+    if (/\b(undefined|null)\b/.test(message)) {
+      (error as Error).message = `${message}; ${hint}`;
+    }
+    throw error;
+  }
+}
