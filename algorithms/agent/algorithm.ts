@@ -16,8 +16,8 @@ import type {
   ObservationScale,
   Policy,
   PolicyCompilation,
-  PolicyGiven,
   PolicyOutput,
+  PolicyResultInputs,
 } from "@bellman/policies";
 import type {
   Awaitable,
@@ -478,12 +478,12 @@ export interface Memory<B = Tensors> {
    * Computes additional results to record at each step, such as values.
    *
    * @param output Output of the policy.
-   * @param given Parameters and noise.
+   * @param inputs Parameters and noise.
    * @default nothing
    */
   record?(
     output: PolicyOutput,
-    given: PolicyGiven,
+    inputs: PolicyResultInputs,
   ): Readonly<Record<string, tf.Tensor | undefined>>;
   /**
    * Adds a transition; copied.
