@@ -2,12 +2,12 @@ import { loadState, rewordError, saveState, toPath } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 
 /**
- * Buffer that {@linkcode saveBuffer} and {@linkcode loadBuffer} take: every buffer
- * of this package, and anything else that saves and loads its state.
+ * Buffer that {@linkcode saveBuffer} and {@linkcode loadBuffer} accept: any buffer of
+ * this package, or another object with `save` and `load`.
  */
 export interface SavableBuffer<State> {
   /**
-   * Saves everything that it holds.
+   * Saves its contents.
    *
    * @param options Arrays are copied unless `copy` is false; buffers that do not
    * know the option copy them.
@@ -15,8 +15,7 @@ export interface SavableBuffer<State> {
    */
   save(options?: { readonly copy?: boolean }): State;
   /**
-   * Restores what {@link save} returned; a state that does not fit throws and
-   * changes nothing.
+   * Restores a saved state; one that does not fit throws and changes nothing.
    *
    * @param state Plain data; copied.
    */
@@ -26,9 +25,9 @@ export interface SavableBuffer<State> {
 /** Options of {@linkcode saveBuffer}. */
 export interface SaveBufferOptions {
   /**
-   * True to copy the buffer's arrays first, so that it may change while the file is
-   * written. Without it next to no memory is needed, and the buffer must stay as it
-   * is until the save has ended: a change would be saved half.
+   * Copy the buffer's arrays first, so that it may change while the file is written.
+   * Without a copy almost no memory is needed, but the buffer must not change until the
+   * save has ended.
    *
    * @default true
    */
@@ -36,18 +35,16 @@ export interface SaveBufferOptions {
 }
 
 /**
- * Saves a buffer to a file, whose place it takes only when it is complete and on
- * the disk: a save that is interrupted, whenever that is, leaves the file that
- * was there, and at most a file `PATH.tmp` beside it. The file has the buffer as
- * it is at the call, even if it changes while the file is written.
+ * Saves a buffer to a file atomically: an interrupted save leaves the old file, and at
+ * most a file `PATH.tmp` next to it. The file contains the buffer as it is at the call,
+ * even if it changes while the file is written. Deno needs permission to read and write
+ * the file's folder.
  *
- * Deno needs the permission to read and write the file's folder.
- *
- * @param buffer A buffer.
- * @param path The file; its folder exists.
- * @param options Save from copies of the arrays, or from themselves.
- * @throws {TypeError} If the state is not plain, or the runtime has no files.
- * @throws {Error} The system's error where the file cannot be written.
+ * @param buffer Buffer to save.
+ * @param path Path of the file; its folder must exist.
+ * @param options Copy the arrays first, or not.
+ * @throws {TypeError} If the state is not plain data, or the runtime has no files.
+ * @throws {Error} System error if the file cannot be written.
  *
  * @example
  * ```ts
@@ -80,16 +77,16 @@ export async function saveBuffer<State>(
 }
 
 /**
- * Restores a buffer from a file that {@linkcode saveBuffer} wrote. A file that
- * cannot be loaded leaves the buffer as it was.
+ * Restores a buffer from a file of {@linkcode saveBuffer}. If that fails, the buffer
+ * stays as it was.
  *
- * @param buffer A buffer made with the options of the one that was saved.
- * @param path The file.
- * @throws {SyntaxError} If the file is cut off, damaged or no saved buffer.
+ * @param buffer Buffer with the same options as the saved one.
+ * @param path Path of the file.
+ * @throws {SyntaxError} If the file is truncated, damaged or not a saved buffer.
  * @throws {RangeError} If a newer version wrote it, memory is too small for it,
  * or its sizes or names are not the buffer's.
  * @throws {TypeError} If it holds something else than such a buffer's state.
- * @throws {Error} The system's error where the file cannot be read.
+ * @throws {Error} System error if the file cannot be read.
  *
  * @example
  * ```ts

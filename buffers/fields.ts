@@ -1,35 +1,32 @@
 import { closest } from "fastest-levenshtein";
 
-/** Kinds of numbers that a field may hold. */
+/** Types of numbers in a field. */
 export type FieldDtype = "float32" | "float64" | "int32" | "uint8";
 
-/** One array of numbers for each row. */
+/** Array field: numbers of each row. */
 export interface ArrayField {
-  /** Shape of a row's array; `[]` for a single number. */
+  /** Shape of a row; `[]` for a scalar. */
   readonly shape: readonly number[];
-  /**
-   * Kind of its numbers. Integers are stored as they are given: others, and those
-   * out of range, are refused.
-   */
+  /** Type of the numbers. Integer fields reject other numbers, and those out of range. */
   readonly dtype: FieldDtype;
 }
 
-/** A field: an array, or fields by name or in a list. */
+/** Field: an array, or fields by name or in a list. */
 export type Field =
   | ArrayField
   | { readonly [name: string]: Field }
   | readonly Field[];
 
-/** The arrays that fields are stored in. */
+/** Typed arrays that store fields. */
 export type FieldArray = Float32Array | Float64Array | Int32Array | Uint8Array;
 
-/** The numbers of a field, nested as the field is. */
+/** Stored numbers of a field, nested as the field. */
 export type FieldData =
   | FieldArray
   | { [name: string]: FieldData }
   | FieldData[];
 
-/** Numbers to be stored, nested as the field is. */
+/** Numbers to store, nested as the field. */
 export type FieldValues =
   | ArrayLike<number>
   | { readonly [name: string]: FieldValues }
@@ -39,7 +36,7 @@ export type FieldValues =
 export type Fields = Readonly<Record<string, Field>>;
 
 /**
- * Array that a field is drawn in, or arrays nested as it is.
+ * Typed array of a field in a batch, or arrays nested as the field.
  *
  * @typeParam F The field.
  */
@@ -55,7 +52,7 @@ export type DataOf<F> = Field extends F ? FieldData
   : never;
 
 /**
- * Numbers of a field to be stored, nested as it is.
+ * Numbers of a field to store, nested as the field.
  *
  * @typeParam F The field.
  */

@@ -1,11 +1,10 @@
 /**
- * Preallocated buffers for recorded steps, without any dependency on tensors or
- * environments.
+ * Preallocated rollout and replay buffers, without tensors or environments.
  *
- * A {@linkcode RolloutBuffer} records a fixed number of steps and is read whole;
- * a {@linkcode ReplayBuffer} keeps the last ones and draws batches by chance.
- * Rows larger than memory are kept by `@bellman/buffers/storage`, and offline data
- * sets read by `@bellman/buffers/datasets`.
+ * A {@linkcode RolloutBuffer} records a fixed number of steps and is read as a whole; a
+ * {@linkcode ReplayBuffer} keeps the latest transitions and samples batches.
+ * `@bellman/buffers/storage` stores rows larger than memory,
+ * `@bellman/buffers/datasets` reads offline data sets.
  *
  * @example
  * ```ts

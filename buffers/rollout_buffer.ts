@@ -17,31 +17,29 @@ import {
 
 /** Options of a {@linkcode RolloutBuffer}. */
 export interface RolloutBufferOptions {
-  /** Streams that are recorded side by side: environments, sensors. */
+  /** Number of parallel streams: environments, sensors. */
   readonly numEnvs: number;
-  /** Steps of each stream that fit in. */
+  /** Capacity in steps of each stream. */
   readonly numSteps: number;
   /** Fields of each step, by name. */
   readonly fields: Readonly<Record<string, Field>>;
 }
 
-/** State that a {@linkcode RolloutBuffer} saves. */
+/** Saved state of a {@linkcode RolloutBuffer}. */
 export type RolloutBufferState = {
-  /** Steps that it holds. */
+  /** Number of recorded steps. */
   length: number;
   /** The arrays of all fields, filled or not. */
   fields: { [name: string]: FieldData };
 };
 
 /**
- * Records a fixed number of steps of several streams side by side.
+ * Rollout buffer: records a fixed number of steps of several parallel streams.
  *
- * Each field is one array `[env, step, ...shape]`, allocated once: row
- * `env * numSteps + step` belongs to a step, so that a stream's steps lie
- * together. Adding a step copies its numbers and allocates nothing; only where
- * rows have 128 numbers and more, an array that was not the one of the step
- * before takes a view of each of its rows, which are kept until the next such
- * array.
+ * Each field is one array `[env, step, ...shape]`, allocated once: row `env * numSteps
+ * + step` is a step, so the steps of a stream are contiguous. Adding a step copies its
+ * numbers without allocating, except views of rows with 128 numbers or more if the
+ * array is another one than for the last step.
  *
  * @example
  * ```ts
@@ -67,9 +65,9 @@ export type RolloutBufferState = {
  * ```
  */
 export class RolloutBuffer {
-  /** Streams side by side. */
+  /** Number of parallel streams. */
   readonly numEnvs: number;
-  /** Steps that fit in. */
+  /** Capacity in steps. */
   readonly numSteps: number;
   readonly #schema: Schema;
   readonly #arrays: readonly FieldArray[];
@@ -103,21 +101,20 @@ export class RolloutBuffer {
     this.#adding = { action: "add", rows: numEnvs };
   }
 
-  /** Steps that it holds. */
+  /** Number of recorded steps. */
   get length(): number {
     return this.#length;
   }
 
-  /** True where no further step fits in. */
+  /** True if no further step fits in. */
   get full(): boolean {
     return this.#length === this.numSteps;
   }
 
   /**
-   * Records a step of all streams; a step that cannot be recorded changes
-   * nothing.
+   * Records a step of all streams; an invalid step changes nothing.
    *
-   * @param step For each field its numbers `[env, ...shape]`; copied.
+   * @param step Numbers of each field `[env, ...shape]`; copied.
    * @throws {RangeError} If the buffer is full, an array's length is wrong, a field
    * of integers would hold another number than it is given, or there is no such
    * field.
@@ -136,14 +133,14 @@ export class RolloutBuffer {
     this.#length++;
   }
 
-  /** Makes room for `numSteps` new steps. */
+  /** Removes all steps. */
   clear(): void {
     this.#length = 0;
   }
 
   /**
-   * Returns the numbers of a field, without a copy: always the same arrays, which later
-   * steps are written to. Rows that were not added hold anything.
+   * Returns the numbers of a field without a copy: always the same arrays, which later
+   * steps overwrite. Rows not recorded yet are undefined.
    *
    * @param field Its name.
    * @returns An array `[env, step, ...shape]`, or arrays nested as the field.
@@ -155,11 +152,11 @@ export class RolloutBuffer {
   }
 
   /**
-   * Goes through the recorded rows once, in random order.
+   * Iterates over minibatches of the recorded rows, once in random order.
    *
-   * @param random Random stream of the order.
-   * @param size Rows of each minibatch; the last one may have fewer.
-   * @returns Rows `env * numSteps + step` of each minibatch in turn.
+   * @param random Random stream.
+   * @param size Rows of each minibatch; the last one may be smaller.
+   * @returns Rows `env * numSteps + step` of each minibatch.
    * @throws {RangeError} If the size is not of 1 to the number of rows.
    * @example
    * ```ts
@@ -200,7 +197,7 @@ export class RolloutBuffer {
   /**
    * Saves all steps.
    *
-   * @returns Plain data, owned by the caller.
+   * @returns Plain data.
    */
   save(): RolloutBufferState {
     return {
@@ -210,9 +207,9 @@ export class RolloutBuffer {
   }
 
   /**
-   * Restores what {@link save} returned, bit for bit.
+   * Restores a saved state, bit for bit.
    *
-   * @param state The state of a buffer with the same sizes and fields; copied.
+   * @param state Saved state of a buffer with the same sizes and fields; copied.
    * @throws {RangeError} If sizes or names differ.
    * @throws {TypeError} If it is not such a state.
    */
@@ -287,9 +284,9 @@ export class StepWriter {
 }
 
 /**
- * Puts numbers into a random order, each order as likely (Fisher-Yates).
+ * Shuffles numbers uniformly (Fisher-Yates).
  *
- * @param numbers The numbers, of which the order changes.
+ * @param numbers Numbers; shuffled in place.
  * @param random Random stream.
  *
  * @example

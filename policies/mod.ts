@@ -48,18 +48,7 @@ export {
 export * from "./networks/create_network.ts";
 export * from "./networks/initializers.ts";
 export { lstm, type LstmOptions } from "./networks/lstm.ts";
-export {
-  type Activation,
-  type ActivationName,
-  addPrefix,
-  type BiasInitializer,
-  type Initializer,
-  type Network,
-  type NetworkInputs,
-  type NetworkOutput,
-  parameter,
-  pickPrefix,
-} from "./networks/network.ts";
+export * from "./networks/network.ts";
 export {
   type FactorizedNoise,
   factorizedNoise,
@@ -72,21 +61,7 @@ export {
   type LayerSettings,
 } from "./models/_body.ts";
 export * from "./models/actor_critic.ts";
-export {
-  criticDiagnostics,
-  type CriticEstimates,
-  criticLoss,
-  type CriticLossOptions,
-  type CriticState,
-  type CriticStep,
-  criticStep,
-  type CriticStepOptions,
-  criticTargets,
-  eachCritic,
-  initCritics,
-  meanAndDeviation,
-  smallestEstimates,
-} from "./models/critics.ts";
+export * from "./models/critics.ts";
 export * from "./models/deterministic_policy.ts";
 export * from "./models/policy.ts";
 export * from "./models/q_policy.ts";

@@ -62,7 +62,7 @@ const OPTIONS: readonly (keyof AgentOptions)[] = [
   ...["engine", "threads", "onNotice"] as const,
 ];
 
-/** Refuses what is no algorithm, no environment or no option. */
+/** Throws for wrong types of algorithm, environments or options. */
 export function checkArguments(
   algorithm: { readonly meta: Pick<Meta, "name" | "title" | "schema"> },
   spaces: AgentSpaces,

@@ -65,10 +65,10 @@ import { refuseUnknown } from "./hints.ts";
 import type { ReplayStore } from "./replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
 
-/** Policy results of steps that exploration chose. */
+/** Recorded results of a step whose actions exploration chose. */
 const NOTHING: PolicyStep["recorded"] = {};
 
-/** Functions that `learn` may return, as each is compiled. */
+/** Largest number of different functions that `learn` may return, since each is compiled. */
 const MOST_UPDATES = 8;
 
 type Learner = CompiledStep<
@@ -79,8 +79,8 @@ type Learner = CompiledStep<
 type Run = Pick<Learner, "run">;
 
 /**
- * An agent of any algorithm: acts, records, and learns when a batch is ready.
- * Its whole state can be saved and restored, bit for bit.
+ * Agent of any algorithm: acts, records transitions, and learns when a batch is ready.
+ * A restored agent continues bit for bit.
  *
  * @typeParam Config Settings of the algorithm.
  * @typeParam P Policy that acts.
@@ -109,19 +109,19 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   /** Policy that acts, without its parameters. */
   readonly model: P;
   /**
-   * Estimates values of actions in one state, of algorithms with a Q function.
+   * Estimates Q-values in one state, if the algorithm has a Q-function.
    *
-   * @param observation One observation, as the environment gives it.
-   * @param actions Actions `[count, ...]` as the policy samples them; left out
-   * for discrete actions, which returns all values.
-   * @returns Values `[count]`, a new array.
+   * @param observation Observation, as the environment returns it.
+   * @param actions Actions `[count, ...]` as the policy samples them; omit for discrete
+   * actions, to get all Q-values.
+   * @returns Q-values `[count]`, a new array.
    */
   readonly qValues?: QValues;
   /** The replay buffer, if it is in a file. */
   readonly rows?: ReplayStore;
-  /** Steps that it learns from. */
+  /** Memory of transitions: a rollout or replay buffer. */
   readonly memory: Memory;
-  /** Updates that the last call of `update` tells of. */
+  /** Number of updates in the last call of `update`. */
   updatesInCall = 0;
   readonly #title: string;
   /** Scaling of the environment, written to exported policies. */
@@ -148,7 +148,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #random: RandomStream;
   readonly #draw: Draw;
   readonly #progress = { steps: 0, updates: 0, fraction: 0, isLast: true };
-  /** Updates that calls of `update` have told of. */
+  /** Number of updates reported by calls of `update`. */
   #told = 0;
   /** Last values by name, over all updates. */
   #statistics: Statistics = {};
@@ -156,10 +156,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   #decision: Omit<PolicyStep, "step"> | undefined;
 
   /**
-   * Creates a new agent.
+   * Creates an agent.
    *
-   * @param algorithm The algorithm.
-   * @param spaces Spaces of one environment, and number of environments.
+   * @param algorithm Algorithm to learn with.
+   * @param spaces Spaces and number of environments.
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range.
    * @throws {TypeError} If settings exclude each other, the algorithm cannot use a
@@ -295,7 +295,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return learner;
   }
 
-  /** Builds a step that encodes the drawn batch and updates the state. */
+  /** Makes an update that encodes its batch first. */
   #stepOf(update: Update) {
     const names = Object.keys(this.memory.batch);
     const policy = this.model;
@@ -349,10 +349,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * Chooses an action in each environment.
    *
    * @param observations Observations `[numEnvs, ...]`; copied.
-   * @param actionMasks 1 where a choice is allowed `[numEnvs, choices]`, where the
-   * environments mask actions; copied.
+   * @param actionMasks Action masks, 1 where a choice is allowed `[numEnvs, choices]`,
+   * if the environments have some; copied.
    * @returns Actions `[numEnvs, ...]` as the environment takes them.
-   * @throws {TypeError} If masks are missing, or there where none are expected.
+   * @throws {TypeError} If masks are missing, or not expected.
    */
   act(observations: Batch, actionMasks?: Uint8Array): ActionArray {
     checkActionMasks(actionMasks, this.#expected);
@@ -385,7 +385,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     };
   }
 
-  /** Refuses actions of an exploration that are too many, or too few. */
+  /** Throws if an exploration returned too many or too few actions. */
   #checked(actions: TensorData): TensorData {
     const wanted = this.#numbers;
     if (actions?.length === wanted) return actions;
@@ -402,9 +402,9 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Records the step that followed the last actions.
+   * Records the transition that followed the last actions.
    *
-   * @param step Rewards, ends and observations; copied.
+   * @param step Rewards, episode ends and observations; copied.
    * @throws {RangeError} If a number is not finite; nothing is recorded then.
    * @throws {Error} If an update is needed first.
    * @throws {TypeError} If something is not in typed arrays.
@@ -424,12 +424,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Ends the episodes that run, to be called whenever the environments are reset by
-   * anything but a step, before or after: the last step of each episode is truncated,
-   * with the observation that it led to, rollouts, segments and returns of several
-   * steps end there, and recurrent memory is empty. A decision that no step followed
-   * is dropped. `train` calls it; after `load`, it is for those who do not restore the
-   * environments as well. Nothing changes where no episode runs.
+   * Ends all running episodes; call it whenever the environments are reset, before or
+   * after: each episode is truncated at its last transition, rollouts, segments and
+   * n-step returns end there, and recurrent states are reset. Actions without a
+   * following step are dropped. `train` calls it; call it after `load` too unless the
+   * environments are restored as well. Without running episodes it does nothing.
    *
    * @example
    * ```ts
@@ -469,8 +468,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   /**
    * Learns from the batches that are ready.
    *
-   * @returns Statistics of the last update by their names in the algorithm, and
-   * `learning_rate`; `undefined` where no batch is ready.
+   * @returns Statistics of the last update, and `learning_rate`; `undefined` if no
+   * batch is ready.
    */
   update(): Statistics | undefined {
     const due = this.memory.ready(this.#progress, this.#random);
@@ -489,13 +488,13 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return { ...this.#statistics };
   }
 
-  /** Tells a user one line, the first one alone. */
+  /** Shows a notice to the user, unless it was shown before. */
   #notify(line: string): void {
     this.#onNotice?.(line);
     this.#onNotice = undefined;
   }
 
-  /** Tells that nothing is learned any more, after the end of the schedules. */
+  /** Warns that nothing is learned any more after the schedules' end. */
   #noteEnd(): void {
     const { totalTimesteps } = this.#context;
     const isOver = this.#progress.steps > totalTimesteps;
@@ -564,8 +563,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Returns an actor that uses the latest parameters, with its own random stream
-   * and recurrent state.
+   * Returns an actor that uses the latest parameters, with its own random stream and
+   * recurrent states.
    *
    * @param options Deterministic or not, number of environments, seed.
    * @returns The actor.
@@ -594,13 +593,11 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Writes the current policy as an ONNX file: scaling and encoding of
-   * observations, network, choice of the action. See `exportPolicy` of
-   * `@bellman/policies`.
+   * Exports the current policy as an ONNX file: scaling and encoding of observations,
+   * network, choice of the action. See `exportPolicy` of `@bellman/policies`.
    *
-   * @param options Size of the batch, deterministic or not, and a scale: by default
-   * that of the agent, where it scales observations itself, or else that of its
-   * environment.
+   * @param options Batch size, deterministic or not, and observation scaling; by
+   * default the agent's own normalization, or else that of its environment.
    * @returns The bytes of the file.
    */
   exportPolicy(
@@ -615,10 +612,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Saves parameters, optimizer slots, random streams, counters, recurrent state
-   * and experience.
+   * Saves parameters, optimizer state, random streams, counters, recurrent states and
+   * the memory of transitions.
    *
-   * @returns Plain data, owned by the caller.
+   * @returns Plain data.
    * @throws {Error} Between `act` and `observe`.
    * @throws {TypeError} Where the file of the replay buffer has been closed.
    */
@@ -650,12 +647,12 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Restores what {@link save} returned.
+   * Restores a saved state.
    *
-   * @param state The state; copied.
-   * @throws {TypeError} If it is not the state of such an agent, or of one that
-   * normalizes otherwise.
-   * @throws {RangeError} If it is one of an agent of other sizes.
+   * @param state Result of {@link save}; copied.
+   * @throws {TypeError} If it is the state of another algorithm or another
+   * normalization.
+   * @throws {RangeError} If it is the state of an agent of other sizes.
    * @throws {SyntaxError} If rows of its replay buffer in a file are damaged or lost.
    */
   load(state: StateTree): void {
@@ -683,13 +680,13 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Starts from the weights of another agent, as `--init-from` does, whose policy is
-   * alike. Of the rest what fits is taken: critics, target networks, the optimizer's
-   * moments. Counters, random streams and replay stay; the scales of the agent's
-   * own `normalization` are taken, too, but not those of an environment.
+   * Starts from the weights of another agent with the same form of policy, as
+   * `--init-from` does. Critics, target networks and optimizer state are copied if they
+   * fit. Counters, random streams and replay buffer stay; the statistics of the agent's
+   * own `normalization` are copied, those of an environment are not.
    *
-   * @param state What `save` returned, or `algorithm` of a checkpoint; copied.
-   * @returns Names of the parts that do not fit, and stay as they are.
+   * @param state Result of `save`, or `algorithm` of a checkpoint; copied.
+   * @returns Names of the parts that do not fit and stay as they are.
    * @throws {TypeError} If it is not the state of an agent, of one with another
    * policy, or of one that normalizes otherwise.
    *
@@ -738,12 +735,12 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Keeps the replay buffer in a file, which may exceed memory, where the
-   * settings say so: before the first step, and before `load`, which checks all
-   * rows of a file that is there. `save` brings the rows to the disk; they stay
-   * until two later saves, and as long as `rows.keep` names them.
+   * Opens the file of a replay buffer, which may be larger than memory, if the settings
+   * ask for one: before the first step, and before `load`, which checks the rows of an
+   * existing file. `save` writes the rows to disk; they are kept until two later saves,
+   * and as long as `rows.keep` names them.
    *
-   * @param path The file; its folder exists.
+   * @param path Path of the file; its folder must exist.
    * @throws {TypeError} If the settings keep the replay buffer in memory.
    * @throws {SyntaxError} If the path is not that of a file.
    */
@@ -769,7 +766,7 @@ const ACTOR_OPTIONS: readonly (keyof PolicyOptions)[] = [
 ];
 
 /**
- * Finds the first difference of parameters from those that are expected.
+ * Finds the first difference between two sets of parameters.
  *
  * @param own Those that are expected.
  * @param other The others.

@@ -17,8 +17,8 @@ import type {
   ObservationScale,
   Policy,
   PolicyCompilation,
-  PolicyGiven,
   PolicyOutput,
+  PolicyResultInputs,
 } from "@bellman/policies";
 import type {
   Awaitable,
@@ -36,8 +36,8 @@ import type { ReplayStore } from "./replay_store.ts";
 import type { ConfigSchema } from "./schema.ts";
 
 /**
- * An algorithm: what it is called and set by, and the parts of its agents. `Agent`,
- * the command line, the learning bench and the docs know it by this value alone.
+ * Algorithm: its names and settings, and the parts of its agents. `Agent`, the command
+ * line, benches and docs need nothing else.
  *
  * @typeParam Config Settings.
  * @typeParam P Policy that acts.
@@ -46,26 +46,25 @@ export interface Algorithm<
   Config extends object = object,
   P extends Policy = Policy,
 > {
-  /** Name, settings and presets. */
+  /** Names, settings and presets. */
   readonly meta: Meta<Config>;
   /**
-   * Throws if settings exclude each other; ranges are checked before.
+   * Throws if settings exclude each other; their ranges were checked before.
    *
    * @param config All settings.
    * @param context Spaces and length of the run.
    */
   check?(config: Config, context: AgentContext): void;
   /**
-   * Builds the networks, the first state, the memory and the update.
+   * Makes networks, initial state, memory and update.
    *
    * @param config All settings.
-   * @param context Spaces, length of the run, stream of the first parameters.
+   * @param context Spaces, length of the run, random stream of the initial parameters.
    * @returns The parts of an agent.
    */
   build(config: Config, context: BuildContext): AnyParts<P>;
   /**
-   * Starts workers that each act and learn in their own environment, instead of one
-   * agent.
+   * Starts workers that each act and learn in their own environment.
    *
    * @default none: an agent acts in a vector environment
    */
@@ -73,7 +72,7 @@ export interface Algorithm<
 }
 
 /**
- * Name, settings and presets of an algorithm.
+ * Names, settings and presets of an algorithm.
  *
  * @typeParam Config Settings.
  */
@@ -88,10 +87,10 @@ export interface Meta<Config extends object = object> {
   readonly title?: string;
   /** One line for lists of algorithms. */
   readonly summary: string;
-  /** Settings with defaults and ranges, made from `Config` by `deno task schema`. */
+  /** Schema of the settings, made from `Config` by `deno task schema`. */
   readonly schema: ConfigSchema;
   /**
-   * Settings that are known to work, as YAML texts by environment id.
+   * Tuned settings, as YAML texts by environment id.
    *
    * @default {}
    */
@@ -103,38 +102,38 @@ export interface Meta<Config extends object = object> {
    */
   readonly runDefaults?: Readonly<Record<string, unknown>>;
   /**
-   * Titles of statistics that its updates return and others do not, each followed by
-   * its names in original implementations.
+   * Titles of update statistics that only this algorithm has, each followed by its
+   * aliases in other implementations.
    *
    * @default {}
    */
   readonly statistics?: StatisticTitles;
   /**
-   * Settings of a small and quick agent, for tests of all algorithms.
+   * Settings of a small and fast agent, for tests.
    *
    * @default {}
    */
   readonly smallConfig?: Partial<Config>;
   /**
-   * True for off-policy algorithms: they take unscaled observations and rewards,
-   * and scale them when they act and sample.
+   * True for off-policy algorithms, which take raw observations and rewards, and
+   * normalize them when acting and sampling.
    *
    * @default false
    */
   readonly hasReplay?: boolean;
   /**
-   * True where the policy is always greedy and exploration is separate: evaluation
-   * is then deterministic.
+   * True if the policy is always greedy and exploration is separate: evaluation is then
+   * deterministic.
    *
    * @default false
    */
   readonly isGreedy?: boolean;
   /**
-   * Finds settings without effect given the others, and why: an agent tells where one
-   * of them differs from its default.
+   * Lists settings that have no effect given the others, with reasons; an agent warns
+   * if one of them differs from its default.
    *
    * @param config All settings.
-   * @param spaces Spaces of the environment, where they are known.
+   * @param spaces Spaces of the environment, if known.
    * @returns Reasons by setting.
    * @default none
    */
@@ -144,11 +143,11 @@ export interface Meta<Config extends object = object> {
   ): Readonly<Record<string, string>>;
 }
 
-/** Run of an algorithm with workers. */
+/** Options of {@link Algorithm.startWorkers}. */
 export interface WorkersRun<Config extends object = object> {
   /** Settings that differ from the defaults. */
   readonly config: Partial<Config>;
-  /** Root of the random streams. */
+  /** Root seed. */
   readonly seed: number;
   /** Steps of all workers in the whole run. */
   readonly totalTimesteps: number;
@@ -161,10 +160,10 @@ export interface WorkersRun<Config extends object = object> {
   };
   /** Spaces of one environment. */
   readonly spaces: Omit<AgentSpaces, "numEnvs">;
-  /** Workers that learn. */
+  /** Number of workers. */
   readonly workers: number;
   /**
-   * Cluster of Ray whose nodes the workers are on.
+   * Ray cluster whose nodes run the workers.
    *
    * @default none: they are on this machine
    */
@@ -173,7 +172,7 @@ export interface WorkersRun<Config extends object = object> {
     readonly cluster: string;
     /** Address of this machine that they connect to. */
     readonly listen?: string;
-    /** Code that they run: this one, or what is at its path there. */
+    /** Code of the workers: ship this one, or use the code at the same path there. */
     readonly code?: "ship" | "here";
     /** Time for one to start, in milliseconds. */
     readonly startTimeoutMs?: number;
@@ -192,7 +191,7 @@ export interface WorkersRun<Config extends object = object> {
 
 /** Algorithm whose workers each act and learn in their own environment. */
 export interface WorkersAlgorithm extends SteppingAlgorithm {
-  /** Steps a second of each worker. */
+  /** Steps per second of each worker. */
   readonly workerRates: readonly number[];
 }
 
@@ -219,20 +218,20 @@ export interface AgentOptions<Config extends object = object> {
    */
   readonly config?: AgentSettings<Config>;
   /**
-   * Root of the random streams: a whole number of at least 0.
+   * Root seed: a whole number of at least 0.
    *
    * @default 0
    */
   readonly seed?: number;
   /**
-   * Environment steps of the whole run, over all calls of `train`: the length of
-   * schedules. A learning rate that falls to 0 stays there.
+   * Environment steps of the run, over all calls of `train`: the length of schedules. A
+   * learning rate that falls to 0 stays there.
    *
    * @default 200000
    */
   readonly totalTimesteps?: number;
   /**
-   * Running scales of observations and rewards.
+   * Normalization of observations and rewards by the agent.
    *
    * @default none
    */
@@ -251,61 +250,57 @@ export interface AgentOptions<Config extends object = object> {
    */
   readonly threads?: number | "auto";
   /**
-   * Takes a line that a user should see, such as a setting that does not fit what is
-   * learned.
+   * Receives notices for the user, such as a setting without effect.
    *
    * @default console.warn
    */
   readonly onNotice?: (line: string) => void;
 }
 
-/**
- * Spaces of one environment, and the number of environments. Those with goals also
- * have their functions.
- */
+/** Spaces and number of environments; goal-conditioned ones also have goal functions. */
 export interface AgentSpaces extends GoalFunctions {
-  /** Space of one observation. */
+  /** Observation space. */
   readonly observationSpace: Space;
-  /** Space of one action: any but dict and tuple. */
+  /** Action space: any but dict and tuple. */
   readonly actionSpace: Space;
-  /** Environments that step in parallel. */
+  /** Number of parallel environments. */
   readonly numEnvs: number;
   /**
-   * Frames that an observation stacks along its last axis, as `VecFrameStack`
-   * and Atari's environments report: a replay buffer keeps each frame once.
+   * Number of frames stacked along an observation's last axis, as `VecFrameStack` and
+   * Atari's environments report: a replay buffer stores each frame once.
    *
    * @default 1
    */
   readonly stackedFrames?: number;
   /**
-   * Current scale of the observations, where the environment gives them scaled:
-   * files of the policy apply it.
+   * Current observation scaling, if the environment returns normalized observations:
+   * exported policies apply it to raw ones.
    *
    * @default none
    */
   readonly observationScaling?: ObservationScaling;
   /**
-   * Masks of the actions as a vector environment has them, or true, where the
-   * environments mask actions: the agent then acts and learns by the masks of each step.
+   * Action masks of the environments, or true if they have some: the agent then acts
+   * and learns with the masks of each step.
    *
    * @default none: all actions are allowed
    */
   readonly actionMasks?: Uint8Array | boolean;
 }
 
-/** Everything that an agent is built for, observations as the policy sees them. */
+/** Spaces and length of the run, with observations as the policy sees them. */
 export interface AgentContext
   extends Omit<AgentSpaces, "actionMasks" | keyof GoalFunctions> {
   /**
-   * Functions of goals, of environments with goals.
+   * Functions of goal-conditioned environments.
    *
    * @default none
    */
   readonly goals?: GoalFunctions;
-  /** Environment steps of the whole run. */
+  /** Environment steps of the run. */
   readonly totalTimesteps: number;
   /**
-   * True where the environments mask actions.
+   * True if the environments mask actions.
    *
    * @default false
    */
@@ -321,72 +316,66 @@ export type Tensors = Readonly<Record<string, tf.Tensor>>;
 /** Arrays by name. */
 export type Arrays = Readonly<Record<string, TensorData>>;
 
-/** Everything that the parts of an agent are built from. */
+/** Context that an agent's parts are built from. */
 export interface BuildContext extends AgentContext {
-  /** Stream of the first parameters. */
+  /** Random stream of the initial parameters. */
   readonly random: RandomStream;
-  /** Observations as the environment gives them, and as the policy sees them. */
+  /** Conversion of observations from the environment to the policy. */
   readonly observations: Observations;
   /**
-   * Scale of rewards that the agent applies itself.
+   * Reward normalization by the agent.
    *
    * @default none
    */
   readonly rewards?: RewardScale;
-  /** Parameters of the agent, once it has been made. */
+  /** Parameters of the agent, available once it has been made. */
   readonly learned: LearnedPolicy;
 }
 
-/** Parameters of a policy that an agent holds, and how functions of them are compiled. */
+/** Parameters of an agent's policy, with their compilation settings. */
 export interface LearnedPolicy {
   /** Latest parameters. */
   readonly params: ResidentState<Params>;
-  /** Types of the parameters, engine and threads. */
+  /** Compilation settings: types of the parameters, engine and threads. */
   readonly compilation: PolicyCompilation;
 }
 
-/**
- * Running scale of rewards, such as
- * `RewardNormalizer` of `@bellman/envs`.
- */
+/** Running normalization of rewards, such as `RewardNormalizer` of `@bellman/envs`. */
 export interface RewardScale {
-  /** Updates the statistics with the rewards of one step `[numEnvs]`. */
+  /** Updates the running statistics with the rewards of one step `[numEnvs]`. */
   see(
     rewards: ArrayLike<number>,
     ends: { readonly terminated: Uint8Array; readonly truncated: Uint8Array },
   ): void;
-  /**
-   * Scales rewards by the current statistics; each is a sum that may be as large
-   * as `span` rewards.
-   */
+  /** Normalizes rewards with the current statistics; each is a sum of up to `span` rewards. */
   scale(rewards: ArrayLike<number>, target: Float32Array, span?: number): void;
   /**
-   * Begins the sums of rewards anew, as all environments are reset.
+   * Restarts the discounted sums of rewards, as all environments are reset.
    *
    * @default it has none
    */
   reset?(): void;
-  /** Saves the statistics as plain data. */
+  /** Saves the running statistics. */
   save(): StateTree;
-  /** Restores what `save` returned. */
+  /** Restores a saved state. */
   load(state: StateTree): void;
 }
 
 /**
- * Scales that an agent applies itself, by the current statistics, when it acts and
- * when it samples a batch. Its environments must not scale as well.
+ * Normalization by the agent, with the current running statistics, when it acts and
+ * when it samples a batch. The environments must not normalize as well.
  */
 export interface Normalization {
   /**
-   * Scale of observations.
+   * Normalization of observations.
    *
-   * @default as the environment gives them
+   * @default raw observations
    */
   readonly observations?: ObservationScale;
   /**
-   * Scale of rewards.
+   * Normalization of rewards.
    *
-   * @default as the environment gives them
+   * @default raw rewards
    */
   readonly rewards?: RewardScale;
 }
@@ -397,10 +386,10 @@ export interface Progress {
   readonly steps: number;
   /** Updates so far. */
   readonly updates: number;
-  /** Fraction of the run that is done, from 0 to 1. */
+  /** Finished fraction of the run, from 0 to 1. */
   readonly fraction: number;
   /**
-   * False where another update follows at once.
+   * False if another update follows at once.
    *
    * @default true
    */
@@ -408,12 +397,12 @@ export interface Progress {
 }
 
 /**
- * The parts of an agent. Acting, compiling, counting and saving are the same for
- * all algorithms.
+ * Parts of an agent that its algorithm defines. Acting, compiling, counting, saving and
+ * exporting are common to all algorithms.
  *
  * @typeParam P Policy that acts.
- * @typeParam S State: parameters, target networks, optimizer slots.
- * @typeParam B Batch that an update learns from, as tensors.
+ * @typeParam S Training state: parameters, target networks, optimizer state.
+ * @typeParam B Batch of an update, as tensors.
  * @typeParam I Inputs of an update other than the batch.
  */
 export interface Parts<
@@ -422,14 +411,14 @@ export interface Parts<
   B = Tensors,
   I = Scalars,
 > {
-  /** Policy that acts; its parameters are the part `policy` of the state. */
+  /** Policy; its parameters are the part `policy` of the training state. */
   readonly policy: P;
-  /** State before the first update, in new tensors: the agent copies and frees them. */
+  /** Initial training state, in new tensors: the agent copies and frees them. */
   readonly state: S;
-  /** Steps to learn from: a `Rollout`, `Replay`, `Sequences` or another one. */
+  /** Memory of transitions: a `Rollout`, `Replay`, `Sequences` or a custom one. */
   readonly memory: Memory<B>;
   /**
-   * Returns what an update takes beside its batch: numbers that change over the run
+   * Returns the inputs of an update besides its batch: scheduled hyperparameters
    * (`learningRate` is logged), and random numbers. Names and shapes stay the same.
    *
    * @param progress Progress of the run before the update.
@@ -440,10 +429,9 @@ export interface Parts<
     draw: Draw,
   ): { readonly [Name in keyof I]: number | ArrayWithShape };
   /**
-   * Returns the next update: one of a few functions that are made once, as each is
-   * compiled. The agent
-   * asks for the first one when it is made, with `updates: -1`: the memory of the state
-   * is laid out for it, so that should be the one that changes most.
+   * Returns the next update, one of a few functions, since each is compiled. When the
+   * agent is made it asks for the first one with `updates: -1`, to lay out memory:
+   * return the one that changes most of the state.
    *
    * @param progress Progress of the run before the update.
    */
@@ -455,107 +443,106 @@ export interface Parts<
    */
   readonly explore?: Explorer;
   /**
-   * Follows each update outside of the compiled function: computes parts of the state,
-   * such as inverted factors, or tells what a user should know.
+   * Called after each update, outside of the compiled function: computes parts of the
+   * state, such as inverted factors, or gives notices.
    *
    * @param update The update.
-   * @returns The parts of the state that change, or `undefined` where all stay.
+   * @returns Changed parts of the state, or `undefined`.
    */
   afterUpdate?(update: FinishedUpdate): SavedState | undefined;
   /**
-   * Q function, for plots.
+   * Q-function, for plots.
    *
    * @default none
    */
   readonly qFunction?: StateActionValues;
 }
 
-/** Parts of an agent of which only the policy's type is known. */
+/** Parts of an agent with any types of state, batch and inputs. */
 export type AnyParts<P extends Policy = Policy> =
   // deno-lint-ignore no-explicit-any -- each algorithm has its own records
   Parts<P, any, any, any>;
 
 /**
- * Steps that an agent learns from.
+ * Memory of transitions that an agent learns from: a rollout or replay buffer.
  *
  * @typeParam B Batch of an update, as tensors.
  */
 export interface Memory<B = Tensors> {
   /**
-   * Shapes and types of a batch by name; of observations of a dict those of each part.
-   * The update gets `observations`, `nextObservations` and `betweenObservations`
-   * encoded, and `terminated` as numbers.
+   * Shapes and types of a batch, nested for observations of a dict. The update gets
+   * `observations`, `nextObservations` and `betweenObservations` encoded, and
+   * `terminated` as float32.
    */
   readonly batch: { readonly [Name in keyof B]: DictOf<TensorType> };
   /**
-   * Computes what a step is recorded with in addition to actions, such as values.
+   * Computes additional results to record at each step, such as values.
    *
    * @param output Output of the policy.
-   * @param given Parameters and noise.
+   * @param inputs Parameters and noise.
    * @default nothing
    */
   record?(
     output: PolicyOutput,
-    given: PolicyGiven,
+    inputs: PolicyResultInputs,
   ): Readonly<Record<string, tf.Tensor | undefined>>;
   /**
-   * Adds a step; copied.
+   * Adds a transition; copied.
    *
-   * @param step The decision, and the environments' answer.
+   * @param step Actions, and the environments' step.
    * @throws {Error} If an update is needed first.
    */
   add(step: PolicyStep): void;
   /**
-   * Truncates the episodes that the last step left running, with the observations
-   * that it led to: the environments are reset. Nothing is left to do where no step
-   * was added since the last update, or ever.
+   * Truncates all running episodes at their last transition, as the environments are
+   * reset. Does nothing without a transition since the last update.
    *
-   * @param state Recurrent state after that step `[numEnvs, stateSize]`.
+   * @param state Recurrent states after that step `[numEnvs, stateSize]`.
    */
   endEpisodes(state: Float32Array): void;
   /**
-   * Updates to take before the next step, which would write over what they learn from.
+   * Number of updates due before the next step, which would overwrite their data.
    *
    * @default 0
    */
   readonly overdue?: number;
   /**
-   * Counts the updates to take now: none after most steps.
+   * Returns the number of updates due now; 0 after most steps.
    *
    * @param progress Progress of the run.
-   * @param random Stream of learning.
+   * @param random Random stream of learning.
    */
   ready(progress: Progress, random: RandomStream): number;
   /**
-   * Draws the batch of the next update.
+   * Samples the batch of the next update.
    *
-   * @param random Stream of learning.
+   * @param random Random stream of learning.
    * @param progress Progress of the run.
    * @returns Arrays by the names of `batch`, which the next call may overwrite.
    */
   sample(random: RandomStream, progress: Progress): Sample;
   /**
-   * Sets the priorities of the last batch.
+   * Sets the replay priorities of the last batch.
    *
-   * @param tdErrors Absolute errors, as the update returned them.
+   * @param tdErrors Absolute TD errors, as the update returned them.
    * @default steps have no priorities
    */
   setPriorities?(tdErrors: TensorData): void;
   /**
-   * The replay buffer, which may be in a file; its state is `replay` of `save`.
+   * Replay buffer, possibly in a file; it is saved as `replay`.
    *
    * @default none
    */
   readonly store?: ReplayStore;
-  /** Saves its whole state, as plain data. */
+  /** Saves its contents. */
   save(): StateTree;
-  /** Restores what `save` returned. */
+  /** Restores a saved state. */
   load(state: StateTree): void;
 }
 
-/** A batch that a {@link Memory} drew. */
+/** Batch of a {@link Memory}. */
 export interface Sample {
-  /** Arrays by name; of observations of a dict those of each part. */
+  /** Arrays by name, nested for observations of a dict. */
   readonly batch: Readonly<Record<string, DictOf<TensorData>>>;
   /**
    * Statistics for the log.
@@ -567,57 +554,57 @@ export interface Sample {
 
 /** A decision of an agent, and what followed; the next one overwrites the arrays. */
 export interface PolicyStep {
-  /** Answer of the environments. */
+  /** Step of the environments. */
   readonly step: VecStep;
-  /** Observations as the environment returned them, in the encoder's type. */
+  /** Observations before the step, raw, in the encoder's type. */
   readonly observations: ObservationInputArrays;
-  /** Observations as the policy saw them; the same where nothing is scaled. */
+  /** Observations before the step, as the policy saw them; the same without normalization. */
   readonly inputs: ObservationInputArrays;
   /** Actions as the policy sampled them. */
   readonly actions: TensorData;
-  /** Masks that they were chosen by `[numEnvs, choices]`, where actions are masked. */
+  /** Action masks of the observations `[numEnvs, choices]`, if there are some. */
   readonly actionMasks?: Uint8Array;
-  /** Results of `Memory.record`; undefined where the policy did not act. */
+  /** Results of `Memory.record`; undefined if the policy did not act. */
   readonly recorded: Readonly<Record<string, TensorData | undefined>>;
-  /** Recurrent state before the decision `[numEnvs, stateSize]`. */
+  /** Recurrent states before the actions `[numEnvs, stateSize]`. */
   readonly state: Float32Array;
-  /** 1 where an episode started with it `[numEnvs]`. */
+  /** Episode starts: 1 where an episode starts at this step `[numEnvs]`. */
   readonly starts: Float32Array;
-  /** Recurrent state after the decision; recurrent policies only. */
+  /** Recurrent states after the actions; recurrent policies only. */
   readonly nextState?: Float32Array;
 }
 
 /**
  * Draws random numbers `[rows, size]` for an update: `normal`, `uniform`, or
- * permutations, of which each row orders the numbers from 0.
+ * `permutation`, where each row is a permutation of the numbers from 0.
  */
 export type Draw = (numbers: RandomNumbers, rows: number) => ArrayWithShape;
 
-/** Random numbers of a row. */
+/** Kind and size of random numbers. */
 export interface RandomNumbers {
   /** Their distribution. */
   readonly kind: NoiseSpec["kind"] | "permutation";
-  /** How many there are. */
+  /** Number of random numbers in a row. */
   readonly size: number;
 }
 
-/** An update that has been made. */
+/** Finished update. */
 export interface FinishedUpdate {
   /** Progress of the run, this update included. */
   readonly progress: Progress;
-  /** Statistics by name, of this update and the last ones before. */
+  /** Latest statistics by name. */
   readonly statistics: Statistics;
-  /** Arrays of `UpdateResult.results`. */
+  /** Arrays of the update's `results`. */
   readonly results: Arrays;
-  /** Copies the current state out. */
+  /** Copies the training state from the device. */
   read(): SavedState;
-  /** Tells a user one line; the first one only is told. */
+  /** Shows a notice to the user, unless one was shown before. */
   notify(line: string): void;
 }
 
 /**
- * One update as a pure function, which is traced and compiled: state, batch and
- * inputs are separate records of tensors.
+ * Update as a pure function that is traced and compiled: state, batch and inputs are
+ * separate records of tensors.
  */
 export type Update<
   S extends AgentState = AgentState,
@@ -633,7 +620,7 @@ export type Update<
 // deno-lint-ignore no-explicit-any -- each algorithm has its own records
 export type AnyUpdate = Update<any, any, any>;
 
-/** Exploration that replaces the policy. */
+/** Exploration that replaces or changes the policy's actions. */
 export interface Explorer {
   /**
    * Chooses actions, or changes those of the policy.
@@ -648,22 +635,22 @@ export interface Explorer {
    * @default nothing
    */
   save?(): StateTree;
-  /** Restores what `save` returned. */
+  /** Restores a saved state. */
   load?(state: StateTree): void;
 }
 
-/** A Q function that an agent learns. */
+/** Q-function that an agent learns. */
 export interface StateActionValues {
-  /** Part of the state that holds its parameters. */
+  /** Name of the part of the training state with its parameters. */
   readonly part: string;
   /**
-   * Estimates values.
+   * Estimates Q-values.
    *
-   * @param params The part.
+   * @param params Parameters.
    * @param observations Encoded observations `[count, ...]`.
-   * @param actions Actions `[count, ...]` as the policy samples them; left out
-   * where actions are discrete.
-   * @returns Values `[count]`, or of all discrete actions `[1, actions]`.
+   * @param actions Actions `[count, ...]` as the policy samples them; omitted for
+   * discrete actions.
+   * @returns Q-values `[count]`, or of all discrete actions `[1, actions]`.
    */
   estimate(
     params: Params,
@@ -672,10 +659,10 @@ export interface StateActionValues {
   ): tf.Tensor;
 }
 
-/** All tensors that an update changes, by part and path; `policy` acts. */
+/** Training state: tensors by part and path; the part `policy` acts. */
 export type AgentState = { readonly [part: string]: Params };
 
-/** Arrays of an {@link AgentState}. */
+/** Training state as arrays. */
 export type SavedState = {
   readonly [part: string]: Readonly<
     Record<string, { data: TensorData; shape: number[] }>
@@ -684,13 +671,13 @@ export type SavedState = {
 
 /** Result of an update, in new tensors; its inputs stay valid. */
 export interface UpdateResult<S extends AgentState = AgentState> {
-  /** State after the update, of the same parts. */
+  /** New training state, with the same parts. */
   readonly state: S;
-  /** Scalars for the log; each name keeps its last value. */
+  /** Scalars for the log; each name keeps its latest value. */
   readonly stats: Readonly<Record<string, tf.Tensor | undefined>>;
   /**
-   * Arrays for the host: `tdErrors`, of at least 0, are priorities, and needed where
-   * the memory has some.
+   * Arrays for the host; `tdErrors`, at least 0, are new replay priorities, required if
+   * the memory has priorities.
    *
    * @default {}
    */
@@ -701,25 +688,26 @@ export interface UpdateResult<S extends AgentState = AgentState> {
 export interface Exploration {
   /** Progress of the run. */
   readonly progress: Progress;
-  /** Stream of acting. */
+  /** Random stream of acting. */
   readonly random: RandomStream;
-  /** Samples the policy's actions `[numEnvs, ...]`, which may be written to. */
+  /** Samples the policy's actions `[numEnvs, ...]`; the array may be modified. */
   readonly sample: () => TensorData;
   /**
-   * Actions that are allowed `[numEnvs, choices]`.
+   * Action masks `[numEnvs, choices]`.
    *
    * @default all
    */
   readonly actionMasks?: Uint8Array;
   /**
-   * 1 where an episode starts `[numEnvs]`, for noise that an episode begins with.
+   * Episode starts, 1 where an episode starts `[numEnvs]`, for noise that restarts with
+   * each episode.
    *
    * @default none starts
    */
   readonly starts?: Float32Array;
   /**
-   * Overwrites parts of the state before the policy is asked, such as parameters that
-   * other workers have changed.
+   * Changes parts of the training state before the policy acts, such as parameters that
+   * other workers have updated.
    *
    * @default nothing does
    */

@@ -60,11 +60,11 @@ import type { RolloutOptions } from "./rollout.ts";
  */
 export interface DeviceAgentOptions<Config extends object = object>
   extends Omit<AgentOptions<Config>, "normalization"> {
-  /** Environments that step in parallel. */
+  /** Number of parallel environments. */
   readonly numEnvs: number;
   /**
-   * Updates of one call of the program: between two of them the training loop
-   * logs, evaluates, saves and stops.
+   * Updates in one call of the program; the training loop logs, evaluates, saves and
+   * stops between calls.
    *
    * @default 100
    */
@@ -84,12 +84,10 @@ type Loop = CompiledStep<
 >;
 
 /**
- * An agent whose environments are tensors: acting, steps, targets and updates
- * are one compiled program that returns only statistics. It takes any
- * algorithm whose memory is a `Rollout` with `tensorTargets`.
- *
- * `train(agent, undefined, ...)` trains it. Its whole state, running episodes
- * included, can be saved and restored, bit for bit.
+ * Agent with tensor environments: acting, steps, targets and updates are one compiled
+ * program that returns only statistics. Supports any algorithm whose memory is a
+ * `Rollout` with `tensorTargets`. `train(agent, undefined, ...)` trains it. A restored
+ * agent continues bit for bit, with running episodes.
  *
  * @typeParam Config Settings of the algorithm.
  * @typeParam P Policy that acts.
@@ -125,9 +123,9 @@ export class DeviceAgent<
   readonly config: Readonly<Config>;
   /** Policy that acts, without its parameters. */
   readonly model: P;
-  /** Most updates of a call; the last one of a run has as many as are left. */
+  /** Largest number of updates of a call; the last call of a run may have fewer. */
   readonly updatesPerCall: number;
-  /** Updates of the last call. */
+  /** Number of updates of the last call. */
   updatesInCall = 0;
   readonly #title: string;
   readonly #rollout: RolloutOptions;
@@ -141,10 +139,10 @@ export class DeviceAgent<
   #statistics: Statistics | undefined;
 
   /**
-   * Creates a new agent.
+   * Creates an agent.
    *
    * @param algorithm The algorithm.
-   * @param env Environments as tensors.
+   * @param env Tensor environments.
    * @param options Number of environments, settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range.
    * @throws {TypeError} If settings exclude each other, or the algorithm cannot run
@@ -255,9 +253,9 @@ export class DeviceAgent<
   }
 
   /**
-   * Runs the program once: steps its environments and learns from them.
+   * Runs the program once: steps its environments and learns.
    *
-   * @returns The number of the steps, and the episodes that ended.
+   * @returns Number of steps, and episodes that ended.
    */
   advance(): StepsTaken {
     const { numEnvs, totalTimesteps } = this.#context;
@@ -312,8 +310,8 @@ export class DeviceAgent<
   /**
    * Returns the statistics of the last call.
    *
-   * @returns Statistics of its last update, and `learning_rate`; `undefined`
-   * where there was no call since.
+   * @returns Statistics of its last update, and `learning_rate`; `undefined` if there
+   * was no call since.
    */
   update(): Statistics | undefined {
     const statistics = this.#statistics;
@@ -340,7 +338,7 @@ export class DeviceAgent<
   }
 
   /**
-   * Writes the current policy as an ONNX file; see `Agent.exportPolicy`.
+   * Exports the current policy as an ONNX file; see `Agent.exportPolicy`.
    *
    * @param options Size of the batch, deterministic or not.
    * @returns The bytes of the file.
@@ -353,10 +351,9 @@ export class DeviceAgent<
   }
 
   /**
-   * Saves parameters, optimizer slots, environments, episodes, the key and the
-   * counter of random numbers, and counters.
+   * Saves parameters, optimizer state, environments, episodes, random key and counters.
    *
-   * @returns Plain data, owned by the caller.
+   * @returns Plain data.
    */
   save(): StateTree {
     const { steps, updates } = this.#progress;
@@ -365,9 +362,9 @@ export class DeviceAgent<
   }
 
   /**
-   * Restores what {@link save} returned.
+   * Restores a saved state.
    *
-   * @param state The state; copied.
+   * @param state Result of {@link save}; copied.
    * @throws {TypeError} If it is not the state of such an agent.
    * @throws {RangeError} If it is one of an agent of other sizes.
    */

@@ -34,23 +34,23 @@ import {
 
 /** Running episodes as tensors. */
 export interface DeviceEpisodes {
-  /** States of the environments, an axis of environments first. */
+  /** States of the environments, with the axis of environments first. */
   readonly state: Tensors;
   /** Steps of each episode so far `[numEnvs]`, `int32`. */
   readonly lengths: tf.Tensor;
-  /** Sums of rewards so far `[numEnvs]`. */
+  /** Return so far of each episode `[numEnvs]`. */
   readonly returns: tf.Tensor;
 }
 
-/** Step of environments that are tensors. */
+/** Step of tensor environments. */
 export interface DeviceStep {
-  /** Episodes after the step; those that ended were reset. */
+  /** Episodes after the step; finished ones were reset. */
   readonly episodes: DeviceEpisodes;
-  /** States before any reset. */
+  /** States before resets. */
   readonly last: Tensors;
   /** Rewards `[numEnvs]`. */
   readonly rewards: tf.Tensor;
-  /** Booleans `[numEnvs]`: the episode reached an end state. */
+  /** Booleans `[numEnvs]`: the episode terminated. */
   readonly terminated: tf.Tensor;
   /** Booleans `[numEnvs]`: the episode was truncated. */
   readonly truncated: tf.Tensor;
@@ -71,9 +71,9 @@ export interface DeviceEnv {
   readonly observationSpace: Space;
   /** Space of one action. */
   readonly actionSpace: Space;
-  /** Uniform random numbers that a first state is made of. */
+  /** Number of uniform random numbers for an initial state. */
   readonly startSize: number;
-  /** Begins episodes from uniform numbers `[startSize, numEnvs]`. */
+  /** Starts episodes from uniform numbers `[startSize, numEnvs]`. */
   begin(uniform: tf.Tensor): DeviceEpisodes;
   /** Takes a step in each environment. */
   step(

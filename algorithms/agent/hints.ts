@@ -1,11 +1,11 @@
-/** Hints at the names that were meant. */
+/** Suggestions for misspelt names. */
 import { closest, distance } from "fastest-levenshtein";
 
 /**
  * Returns the candidate with the fewest edits from a name, ignoring case.
  *
- * @param name Name that was given.
- * @param candidates Names that there are.
+ * @param name Given name.
+ * @param candidates Valid names.
  *
  * @example
  * ```ts
@@ -25,8 +25,8 @@ export function nearest(name: string, candidates: readonly string[]): string {
  * Returns true if a name is near enough to another to be a typo of it: up to a third
  * of the letters differ.
  *
- * @param name Name that was given.
- * @param candidate Name that there is.
+ * @param name Given name.
+ * @param candidate Valid name.
  *
  * @example
  * ```ts
@@ -51,12 +51,12 @@ const SHORTEST_PART = 4;
 const MOST_NAMES = 12;
 
 /**
- * Suggests which of some names was meant: the nearest one where it is near, one that
- * begins or ends with it, or else all that there are.
+ * Suggests a valid name: the nearest one if it is a likely typo, one with the same
+ * start or end, or all names.
  *
- * @param name Name that was given.
- * @param candidates Names that there are.
- * @returns The end of a message.
+ * @param name Given name.
+ * @param candidates Valid names.
+ * @returns End of an error message.
  *
  * @example
  * ```ts
@@ -84,10 +84,10 @@ export function hintAt(name: string, candidates: readonly string[]): string {
 }
 
 /**
- * Refuses an option that there is not, with the nearest name.
+ * Throws for unknown options, and suggests the nearest name.
  *
- * @param given Options that were given.
- * @param names Names of those that there are.
+ * @param given Given options.
+ * @param names Names of valid options.
  * @param what What the options are of.
  * @throws {TypeError} If there is one, or they are no object.
  *

@@ -1,8 +1,8 @@
 /**
- * Everything that reinforcement-learning algorithms share: acting, recording,
- * compiling the update, random streams, counting, saving and exporting. An
- * algorithm is one {@linkcode Algorithm}: its settings, its networks,
- * its update as a pure function, and the memory that it learns from.
+ * Common parts of reinforcement-learning algorithms: acting, recording transitions,
+ * compiling updates, random streams, counting, saving and exporting. An algorithm is an
+ * {@linkcode Algorithm}: its settings, its networks, its update as a pure function, and
+ * its memory of transitions.
  *
  * @example Act, observe and learn with any algorithm
  * ```ts

@@ -18,20 +18,20 @@ import type { BuildContext, Memory, PolicyStep, Sample } from "./algorithm.ts";
 
 /** Options of {@link NStepRollout}. */
 export interface NStepRolloutOptions {
-  /** Largest number of steps of a window. */
+  /** Largest number of steps of a rollout window. */
   readonly maxSteps: number;
   /** Discount of a step. */
   readonly gamma: number;
   /**
-   * True to learn the value of the next action that is taken, as Sarsa does, which
-   * waits for it.
+   * Bootstrap from the next action taken, as Sarsa does, which delays learning by a
+   * step.
    *
    * @default false
    */
   readonly takesNextAction?: boolean;
 }
 
-/** Tensors of one of the {@link NStepRollout}. */
+/** Batch of an {@link NStepRollout}. */
 export interface NStepBatch {
   /** Encoded observations of the steps, and the one after the last `[maxSteps + 1, ...]`. */
   readonly observations: tf.Tensor;
@@ -39,15 +39,18 @@ export interface NStepBatch {
   readonly actions: tf.Tensor;
   /** Row of the observation after the last step `[1]`. */
   readonly lastRow: tf.Tensor1D;
-  /** Action taken there, if any `[1]`. */
+  /** Next action taken, if any `[1]`. */
   readonly nextAction: tf.Tensor;
-  /** 1 where no action was taken there, so that the best one is used `[1]`. */
+  /** 1 if there is no next action, so that the best one is used `[1]`. */
   readonly nextIsBest: tf.Tensor1D;
-  /** Discounted sums of the rewards from each step to the last `[maxSteps]`. */
+  /**
+   * Discounted sums of rewards from each step to the last, without bootstrapping
+   * `[maxSteps]`.
+   */
   readonly returns: tf.Tensor1D;
-  /** Factors of the bootstrap value, which the update adds `[maxSteps]`. */
+  /** Discounts of the bootstrap value, which the update adds `[maxSteps]`. */
   readonly discounts: tf.Tensor1D;
-  /** 1 for a step, 0 for a row after the last one `[maxSteps]`. */
+  /** 1 for a step, 0 for padding `[maxSteps]`. */
   readonly weights: tf.Tensor1D;
   /** Recurrent state before the first step `[1, stateSize]`; recurrent only. */
   readonly state?: tf.Tensor2D;
@@ -58,10 +61,9 @@ export interface NStepBatch {
 }
 
 /**
- * The steps of one environment since the last update, each learned from
- * once, as n-step methods do. A window ends after `maxSteps`, or with
- * its episode; rows after its last step have the weight 0. Its returns lack the
- * bootstrap value, which the update adds: {@link NStepBatch}.
+ * Rollout windows of one environment for n-step methods, each learned from once. A
+ * window ends after `maxSteps` steps or with its episode; padding has weight 0. Returns
+ * lack the bootstrap value, which the update adds: {@link NStepBatch}.
  *
  * @example
  * ```ts
@@ -157,12 +159,12 @@ export class NStepRollout implements Memory<NStepBatch> {
     }
   }
 
-  /** Steps to learn from. */
+  /** Number of steps not learned from yet. */
   get length(): number {
     return this.#length;
   }
 
-  /** True where the current window ended an episode. */
+  /** True if the current window ended an episode. */
   get hasEnded(): boolean {
     return this.#end.ended && this.#length <= this.#options.maxSteps;
   }
@@ -170,7 +172,7 @@ export class NStepRollout implements Memory<NStepBatch> {
   /**
    * Adds a step.
    *
-   * @param step The decision, and the environment's answer; copied.
+   * @param step Actions, and the environment's step; copied.
    */
   add(step: PolicyStep): void {
     const { inputs, actions, actionMasks, starts, state } = step;
@@ -197,7 +199,7 @@ export class NStepRollout implements Memory<NStepBatch> {
     if (this.#length > 0) this.#end.ended = true;
   }
 
-  /** Windows of an episode that has ended, which the next step would write over. */
+  /** Number of windows of a finished episode, which the next step would overwrite. */
   get overdue(): number {
     return this.#end.ended ? this.ready() : 0;
   }
@@ -211,7 +213,7 @@ export class NStepRollout implements Memory<NStepBatch> {
     );
   }
 
-  /** Counts the windows that are complete. */
+  /** Returns the number of complete windows. */
   ready(): number {
     const { maxSteps, takesNextAction = false } = this.#options;
     if (this.#end.ended) return Math.ceil(this.#length / maxSteps);
@@ -219,7 +221,7 @@ export class NStepRollout implements Memory<NStepBatch> {
     return complete > 0 ? Math.floor(complete / maxSteps) : 0;
   }
 
-  /** Takes the oldest one; the next call overwrites its arrays. */
+  /** Takes the oldest window; the next call overwrites its arrays. */
   sample(): Sample {
     const { maxSteps, gamma } = this.#options;
     const window = this.#window, count = Math.min(this.#length, maxSteps);

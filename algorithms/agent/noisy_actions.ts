@@ -7,25 +7,25 @@ const PULL = 0.15, STEP = 0.01;
 
 /** Options of {@link noisyActions}. */
 export interface NoisyActionsOptions {
-  /** Steps of all environments that take random actions, before the policy acts. */
+  /** Environment steps with random actions before the policy acts. */
   readonly learningStarts: number;
-  /** Deviation of the noise, of a walk that of its steps over a unit of time. */
+  /** Standard deviation of the noise; for `ou`, of its increments per unit of time. */
   readonly explorationNoise: number;
-  /** Noise drawn anew at each step, or a walk after Ornstein and Uhlenbeck. */
+  /** Independent Gaussian noise at each step, or an Ornstein-Uhlenbeck process. */
   readonly explorationNoiseType: "gaussian" | "ou";
 }
 
 /**
- * Creates an exploration that takes random actions at first, and then adds noise to
- * those of the policy, which stay in [-1, 1]. Each environment has its own noise.
+ * Makes an exploration with random actions at first, then noise added to the policy's
+ * actions, clipped to [-1, 1]. Each environment has its own noise.
  *
  * Source: Lillicrap et al. 2016 (https://arxiv.org/abs/1509.02971), section 7 (`ou`,
  * with the time steps of baselines and Stable-Baselines3); Fujimoto et al. 2018
  * (https://arxiv.org/abs/1802.09477), algorithm 1 (`gaussian`).
  *
- * @param context Space of the actions, number of environments.
- * @param options Kind and deviation of the noise, steps before it.
- * @returns The `explore` of an algorithm's parts, with the walk as its state.
+ * @param context Action space, number of environments.
+ * @param options Kind and standard deviation of the noise, number of random actions.
+ * @returns The `explore` of an algorithm's parts.
  *
  * @example
  * ```ts

@@ -14,7 +14,7 @@ import type {
 import { rowsOf } from "./_tensor_types.ts";
 
 /**
- * Estimates values of actions in one state.
+ * Estimates Q-values in one state.
  *
  * @param observation One observation, as the environment gives it.
  * @param actions Actions `[count, ...]` as the policy samples them; left out for

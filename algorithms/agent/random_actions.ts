@@ -12,18 +12,18 @@ const MOST_REPEATS = 100;
 
 /** Options of {@link randomActions}. */
 export interface RandomActionsOptions {
-  /** Steps of all environments before the policy acts. */
+  /** Environment steps before the policy acts. */
   readonly steps: number;
   /**
-   * Exponent mu of the number n of steps that take the same action, with a
-   * probability in proportion to n^-mu.
+   * Exponent mu of the number n of steps that repeat an action, with probability in
+   * proportion to n^-mu.
    *
    * @default none: a new action at each step
    */
   readonly repeatExponent?: number;
   /**
-   * Share of random actions after those steps, which each environment draws for
-   * itself.
+   * Probability of a random action after those steps (epsilon-greedy), independent in
+   * each environment.
    *
    * @default none: the policy acts
    */
@@ -32,7 +32,7 @@ export interface RandomActionsOptions {
 
 /** Settings of {@link warmupActions}. */
 export interface WarmupActionsSettings {
-  /** Uniformly random actions, such that are each repeated, or the policy's. */
+  /** Uniform random actions, repeated random actions, or the policy's. */
   readonly initialExploration: "uniform" | "repeated" | "policy";
   /** Steps before the first update. */
   readonly learningStarts: number;
@@ -41,8 +41,8 @@ export interface WarmupActionsSettings {
 }
 
 /**
- * Makes the options of {@link randomActions} of the settings of an algorithm that
- * learns from replay.
+ * Makes the options of {@link randomActions} from the settings of an off-policy
+ * algorithm.
  *
  * @param settings Kind of exploration before the first update, and its length.
  * @returns The options.
@@ -73,11 +73,11 @@ export function warmupActions(
 }
 
 /**
- * Creates an exploration that takes random actions at first, and later at a share of
- * the steps: box actions are uniform in [-1, 1], as squashed policies sample them.
+ * Makes an exploration with random actions at first, and epsilon-greedy later: box
+ * actions are uniform in [-1, 1], as squashed policies sample them.
  *
- * @param context Space of the actions, number of environments.
- * @param options Steps that take random actions, repeats of an action.
+ * @param context Action space, number of environments.
+ * @param options Number of random actions, repeats, epsilon.
  * @returns The `explore` of an algorithm's parts.
  *
  * @example

@@ -34,108 +34,104 @@ export interface ReplayOptions extends ReplayStoreOptions {
   readonly bufferSize: number;
   /** Batch size in transitions. */
   readonly batchSize: number;
-  /** Steps of all environments that are collected before the first update. */
+  /** Environment steps before the first update. */
   readonly learningStarts: number;
   /**
-   * Steps between two rounds of updates, of which each is one in every environment.
+   * Steps of each environment between two rounds of updates.
    *
    * @default 1
    */
   readonly trainFrequency?: number;
   /**
-   * Updates per round; -1 makes as many as transitions were collected.
+   * Gradient steps per round; -1 takes as many as transitions were collected.
    *
    * @default 1
    */
   readonly gradientSteps?: number;
   /**
-   * Steps over which rewards are summed.
+   * Number n of n-step returns.
    *
    * @default 1
    */
   readonly nSteps?: number;
   /**
-   * Discount of these sums.
+   * Discount factor of n-step returns.
    *
    * @default 0.99
    */
   readonly gamma?: number;
   /**
-   * True where a batch also has the observations between the summed rewards.
+   * Include the observations between the rewards of n-step returns in batches.
    *
    * @default false
    */
   readonly between?: boolean;
   /**
-   * True where the value of the last observation counts where a time limit cut
-   * an episode; false treats truncation as termination.
+   * Bootstrap from the final observation of truncated episodes; false treats truncation
+   * as termination.
    *
    * @default true
    */
   readonly bootstrapTruncated?: boolean;
   /**
-   * Goals that were reached after all stand in for those that were pursued, of
-   * environments with goals.
+   * Hindsight experience replay: relabels transitions with achieved goals.
    *
    * @default null
    */
   readonly hindsight?: HindsightGoals | null;
 }
 
-/** Choice of the goals that stand in, and how many rows get one for each other row. */
+/**
+ * Goal selection strategy of hindsight replay, and number of relabelled transitions for
+ * each original one.
+ */
 export type HindsightGoals = Pick<HindsightOptions, "strategy" | "k">;
 
 /** Batch of a {@link Replay}. */
 export interface ReplayBatch {
   /** Encoded observations `[batch, ...observationShape]`. */
   readonly observations: tf.Tensor;
-  /**
-   * Actions taken `[batch, ...actionShape]` as the policy samples them, before an
-   * environment's bounds.
-   */
+  /** Actions `[batch, ...actionShape]`, as the policy sampled them, before rescaling. */
   readonly actions: tf.Tensor;
-  /** Rewards `[batch]`, of n-step replay their discounted sums. */
+  /** Rewards `[batch]`; n-step replay: discounted sums. */
   readonly rewards: tf.Tensor1D;
-  /** 1 where the episode terminated, else 0, where it was truncated too. */
+  /** 1 where the episode terminated, else 0 (also where it was truncated). */
   readonly terminated: tf.Tensor1D;
-  /**
-   * Encoded observations after the (last) reward; for ended rows the true final
-   * ones.
-   */
+  /** Encoded next observations, after the last reward; final ones for finished episodes. */
   readonly nextObservations: tf.Tensor;
   /**
-   * Discount of each row's bootstrap `[batch]`, of n-step replay `gamma^n`.
+   * Bootstrap discount of each row `[batch]`, as `gamma^n` of n-step replay.
    *
    * @default the update's gamma
    */
   readonly discounts?: tf.Tensor1D;
   /**
-   * Encoded observations between the rewards of n-step replay
-   * `[batch * (n - 1), ...observationShape]`, whose entropies also count.
+   * Encoded observations between the rewards of n-step replay `[batch * (n - 1),
+   * ...observationShape]`, for soft returns.
    *
    * @default none: only the entropy after the last reward counts
    */
   readonly betweenObservations?: tf.Tensor;
-  /** With those, `gamma^k` of each, 0 past a return's end `[batch, n - 1]`. */
+  /** Discounts `gamma^k` of those, 0 past the end of a return `[batch, n - 1]`. */
   readonly betweenDiscounts?: tf.Tensor2D;
   /**
-   * Importance weights of prioritized replay `[batch]`. They weight only the errors of
-   * the Q functions, as priorities bias the outcomes of an action. The other losses
-   * are minimised state by state.
+   * Importance weights of prioritized replay `[batch]`, which only weight the loss of
+   * the Q-functions.
    *
    * @default 1 for each row
    */
   readonly weights?: tf.Tensor1D;
-  /** 1 where an action is allowed `[batch, n]`; only where actions are masked. */
+  /** Action masks of the observations `[batch, n]`, if there are some. */
   readonly actionMasks?: tf.Tensor2D;
-  /** Masks of the observations after the (last) reward. */
+  /** Action masks of the next observations. */
   readonly nextActionMasks?: tf.Tensor2D;
   /** Masks of the observations between the rewards `[batch * (n - 1), n]`. */
   readonly betweenActionMasks?: tf.Tensor2D;
 }
 
 /**
- * Throws unless a buffer has room for a step, a batch and the first collection.
+ * Throws unless the replay buffer is large enough for a step, a batch and the first
+ * collection.
  *
  * @param options Sizes.
  * @param run Name of the algorithm, and number of environments.
@@ -188,7 +184,7 @@ export function checkReplay(
 }
 
 /**
- * Finds settings of replay without effect, and why.
+ * Lists settings of replay that have no effect given the others, with reasons.
  *
  * @param options Kind of replay.
  * @returns Reasons by setting, for the `idle` of an algorithm.
@@ -248,14 +244,14 @@ function checkHindsight(
 type View = (kept: ObservationInputArrays) => ObservationInputArrays;
 
 /**
- * Transitions that are stored and sampled. They are stored as the environment returned
- * them, and sampled as the policy sees them now.
+ * Replay buffer of transitions. They are stored raw, and normalized with the current
+ * statistics when sampled.
  *
  * A batch has `observations`, `actions`, `rewards`, `terminated` (0 or 1) and
- * `nextObservations`; with several steps `discounts` of what follows and, on
- * request, `betweenObservations` and `betweenDiscounts`; with priorities
- * `weights`, and then an update returns `tdErrors` among its results. Where actions
- * are masked, all observations have masks, as `nextActionMasks`.
+ * `nextObservations`; with n-step returns `discounts` and, on request,
+ * `betweenObservations` and `betweenDiscounts`; with priorities `weights`, and the
+ * update then returns `tdErrors` among its results. With action masking all
+ * observations have masks, as `nextActionMasks`.
  *
  * @typeParam B Batch of the update.
  *
@@ -278,7 +274,7 @@ type View = (kept: ObservationInputArrays) => ObservationInputArrays;
 export class Replay<B = ReplayBatch> implements Memory<B> {
   /** Shapes and types of a batch, by name. */
   readonly batch: Memory<B>["batch"];
-  /** The buffer, in memory or in a file. */
+  /** Replay buffer, in memory or in a file. */
   readonly store: ReplayStore<ReplayBuffer>;
   readonly #options: ReplayOptions;
   readonly #context: BuildContext;
@@ -299,7 +295,7 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
   #hindsight: { buffer: ReplayBuffer; goals: Hindsight } | undefined;
 
   /**
-   * Creates an empty memory.
+   * Creates an empty replay buffer.
    *
    * @param context Observations, scales and number of environments.
    * @param policy Policy that acts.

@@ -11,7 +11,8 @@ import type { SavedRows, StateTree } from "@bellman/types";
 /** Options of prioritized sampling. */
 export interface PriorityOptions {
   /**
-   * Sampling of transitions or segments: uniform, in proportion to their error, or by its rank.
+   * Sampling of transitions or segments: uniform, proportional to their TD error, or by
+   * its rank.
    *
    * @default "uniform"
    */
@@ -29,7 +30,7 @@ export interface PriorityOptions {
    */
   readonly priorityBeta?: number;
   /**
-   * Added to each error.
+   * Term added to each TD error.
    *
    * @default 1e-6
    */
@@ -45,26 +46,26 @@ export interface ReplayStoreOptions extends PriorityOptions {
    */
   readonly replayStorage?: "memory" | "file";
   /**
-   * True where it is saved with the agent.
+   * Save the buffer with the agent.
    *
    * @default true
    */
   readonly saveReplay?: boolean;
 }
 
-/** Buffer that a {@link ReplayStore} keeps. */
+/** Buffer of a {@link ReplayStore}. */
 export interface StoredBuffer {
-  /** Rows or segments that it holds. */
+  /** Number of rows or segments in it. */
   readonly length: number;
-  /** Removes everything. */
+  /** Removes all rows. */
   clear(): void;
-  /** Saves everything; of rows in a file, where they are. */
+  /** Saves its contents, or the location of rows in a file. */
   save(): object;
   /** Restores what `save` returned. */
   load(state: never): void;
 }
 
-/** Parts that a buffer is made with. */
+/** Parts of a new buffer. */
 export interface BufferParts {
   /** Prioritized sampler; none samples uniformly. */
   readonly sampler?: PrioritySampler;
@@ -73,8 +74,8 @@ export interface BufferParts {
 }
 
 /**
- * The replay buffer of an agent, in memory or in a file: its priorities, what of it
- * is saved, and which of the file's rows saved states need.
+ * Replay buffer of an agent, in memory or in a file, with its priorities and its share
+ * of saved states.
  *
  * @typeParam B Buffer.
  *
@@ -108,8 +109,8 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
   /**
    * Creates a store; its buffer exists at once, unless it is for a file.
    *
-   * @param options Priorities, place, and whether it is saved.
-   * @param buffer Plural name of what it replays, and the function that creates it.
+   * @param options Priorities, storage, and whether it is saved.
+   * @param buffer Plural name of its contents, and a function that creates it.
    */
   constructor(
     options: ReplayStoreOptions,
@@ -146,20 +147,20 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
     );
   }
 
-  /** Raises the exponent of importance weights with the fraction of the run that is done. */
+  /** Raises the importance-weight exponent beta with the finished fraction of the run. */
   anneal(fraction: number): void {
     if (this.#sampler === undefined) return;
     const { priorityBeta = 0.4 } = this.#options;
     this.#sampler.beta = priorityBeta + (1 - priorityBeta) * fraction;
   }
 
-  /** True where errors are priorities. */
+  /** True if sampling is prioritized. */
   get hasPriorities(): boolean {
     return this.#sampler !== undefined;
   }
 
   /**
-   * Sets priorities from errors, where priorities are used.
+   * Sets priorities from TD errors, if sampling is prioritized.
    *
    * @param slots Slots in the buffer, as a batch has them.
    * @param errors Absolute errors, as many.
@@ -179,7 +180,7 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
   /**
    * Opens or creates a file; the buffer is then empty.
    *
-   * @param path The file; its folder exists.
+   * @param path Path of the file; its folder must exist.
    * @throws {SyntaxError} If the path is not that of a file.
    */
   open(path: string | URL): void {
@@ -188,7 +189,7 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
     this.#unopened = undefined;
   }
 
-  /** Closes the file, if it is open: the agent then only acts. */
+  /** Closes the file, if it is open: the agent can then only act. */
   close(): void {
     if (this.#file === undefined) return;
     this.#buffer = this.#unopened = undefined;
@@ -211,7 +212,7 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
   }
 
   /**
-   * Restores what {@link save} returned; without a buffer in it, this one is emptied.
+   * Restores a saved state; one without a buffer leaves this one empty.
    *
    * @throws {TypeError} If it is not such a state.
    */
@@ -237,7 +238,7 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
   }
 
   /**
-   * Keeps the rows of saved states in the file, and reuses all others.
+   * Keeps the rows of saved states in the file, and frees all others.
    *
    * @param rows Results of {@link of} for each state that may be loaded.
    */
@@ -246,7 +247,7 @@ export class ReplayStore<B extends StoredBuffer = StoredBuffer>
   }
 
   /**
-   * Replaces the buffer of a saved state, whose rows are lost, by the current one.
+   * Replaces the buffer of a saved state, whose rows are lost, with the current one.
    *
    * @param state State of the agent.
    * @returns A state that the agent loads.

@@ -32,19 +32,19 @@ export interface RolloutData {
   readonly numSteps: number;
   /** Rewards. */
   readonly rewards: Float64Array;
-  /** 1 where an episode reached an end state. */
+  /** 1 where an episode terminated. */
   readonly terminated: Uint8Array;
   /** 1 where an episode was truncated. */
   readonly truncated: Uint8Array;
-  /** Values of the observations that were acted on. */
+  /** Values of the observations before each step. */
   readonly values: Float32Array;
-  /** Values of the last observations of episodes that were truncated. */
+  /** Values of the final observations of truncated episodes. */
   readonly finalValues: Float32Array;
   /** Values of the observations after the last step `[numEnvs]`. */
   readonly lastValues: Float32Array;
 }
 
-/** Quantities that are learned from a rollout. */
+/** Inputs of the update that `targets` computes, such as advantages. */
 export interface RolloutTargets {
   /** Numbers `[numEnvs, numSteps]` by the names of `RolloutOptions.inputs`. */
   readonly inputs: Readonly<Record<string, ArrayLike<number>>>;
@@ -60,19 +60,19 @@ export interface RolloutTargets {
 export interface RolloutTensors {
   /** Rewards. */
   readonly rewards: tf.Tensor;
-  /** 1 where an episode reached an end state. */
+  /** 1 where an episode terminated. */
   readonly terminated: tf.Tensor;
   /** 1 where an episode was truncated. */
   readonly truncated: tf.Tensor;
-  /** Values of the observations that were acted on. */
+  /** Values of the observations before each step. */
   readonly values: tf.Tensor;
-  /** Values of the last observations of episodes that were truncated. */
+  /** Values of the final observations of truncated episodes. */
   readonly finalValues: tf.Tensor;
   /** Values of the observations after the last step `[numEnvs]`. */
   readonly lastValues: tf.Tensor;
 }
 
-/** Quantities that are learned from a rollout, as tensors. */
+/** Inputs of the update that `tensorTargets` computes. */
 export interface TensorTargets {
   /** Numbers `[numSteps, numEnvs]` by the names of `RolloutOptions.inputs`. */
   readonly inputs: Readonly<Record<string, tf.Tensor>>;
@@ -89,22 +89,22 @@ export interface RolloutOptions {
   /** Steps of each environment between two updates. */
   readonly numSteps: number;
   /**
-   * Time at which the policy's `value` is taken: at each step, with the actions,
-   * or once at the end for all steps, where it has a separate network.
+   * When to compute values: at each step with the actions, or at the end of the rollout
+   * for all steps, if the value network is separate.
    *
    * @default never: all values are 0
    */
   readonly values?: "acting" | "end";
   /**
-   * True where the value of the last observation counts where a time limit cut
-   * an episode; false treats truncation as termination.
+   * Bootstrap from the final observation of truncated episodes; false treats truncation
+   * as termination.
    *
    * @default true
    */
   readonly bootstrapTruncated?: boolean;
   /**
-   * Further policy results that each step is recorded with, by name: their types, and
-   * how they follow from an output.
+   * Additional policy results to record at each step, by name: type, and function of
+   * the policy's output.
    *
    * @default none
    */
@@ -114,13 +114,13 @@ export interface RolloutOptions {
   /** Names of the float32 inputs of the update that `targets` computes. */
   readonly inputs: readonly string[];
   /**
-   * Computes these inputs of a complete rollout.
+   * Computes these inputs from a complete rollout.
    *
    * @param data The rollout.
    */
   targets(data: RolloutData): RolloutTargets;
   /**
-   * Computes the same on tensors, as a pure function, for a loop on the device.
+   * Computes the same on tensors, as a pure function, for device loops.
    *
    * @param data The rollout.
    * @default none: no loop on the device
@@ -132,22 +132,22 @@ export interface RolloutOptions {
 export type RolloutBatch = {
   /** Encoded observations `[batch, ...observationShape]`. */
   readonly observations: tf.Tensor;
-  /** Actions taken, as sampled `[batch, ...actionShape]`. */
+  /** Actions, as sampled `[batch, ...actionShape]`. */
   readonly actions: tf.Tensor;
-  /** Recurrent models only: state before the first step `[numEnvs, stateSize]`. */
+  /** Recurrent state before the first step `[numEnvs, stateSize]`; recurrent only. */
   readonly state?: tf.Tensor2D;
-  /** Recurrent models only: 1 where an episode starts at the row `[batch]`. */
+  /** Episode starts: 1 where an episode starts at the row `[batch]`; recurrent only. */
   readonly masks?: tf.Tensor1D;
-  /** 1 where a choice is allowed `[batch, distribution.masking.size]`; with masks only. */
+  /** Action masks `[batch, distribution.masking.size]`, if there are some. */
   readonly actionMasks?: tf.Tensor2D;
 };
 
 /**
- * The steps since the last update, which are learned from once, as one batch:
- * `observations` as the policy saw them, `actions`, what `targets` computes, what is
- * `recorded`, `actionMasks` where actions are masked and, of recurrent policies,
- * `state` before the first step `[numEnvs, stateSize]` and `masks`, 1 where an episode
- * starts.
+ * Rollout buffer: the transitions since the last update, learned from once, as one
+ * batch. It has `observations` as the policy saw them, `actions`, the results of
+ * `targets`, `recorded` results, `actionMasks` with action masking and, for recurrent
+ * policies, `state` before the first step `[numEnvs, stateSize]` and episode starts
+ * `masks`.
  *
  * @typeParam B Batch of the update.
  *
@@ -178,7 +178,7 @@ export class Rollout<B = RolloutBatch> implements Memory<B> {
   readonly batch: Memory<B>["batch"];
   /** Number of steps, values and targets. */
   readonly options: RolloutOptions;
-  /** Computes values and what is recorded; undefined where that is nothing. */
+  /** Computes values and recorded results; undefined if there are none. */
   readonly record?: Memory["record"];
   readonly #context: BuildContext;
   readonly #policy: Policy;
@@ -186,7 +186,7 @@ export class Rollout<B = RolloutBatch> implements Memory<B> {
   #held: RolloutArrays | undefined;
 
   /**
-   * Creates an empty rollout; its arrays are made with the first step.
+   * Creates an empty rollout buffer; its arrays are allocated at the first step.
    *
    * @param context Observations and number of environments.
    * @param policy Policy that acts.
@@ -313,7 +313,7 @@ export class Rollout<B = RolloutBatch> implements Memory<B> {
     }
   }
 
-  /** Returns 1 where the rollout is full. */
+  /** Returns 1 if the rollout is complete. */
   ready(): number {
     return this.#held?.buffer.full ? 1 : 0;
   }
@@ -543,20 +543,20 @@ export function targetOf<T>(
   );
 }
 
-/** Settings of {@link advantageTargets}, as configurations name them. */
+/** Settings of {@link advantageTargets}, by their names in configurations. */
 export interface AdvantageOptions {
   /** Discount factor of one step. */
   readonly gamma: number;
-  /** Weight of longer returns, from 0 (one step) to 1 (whole returns). */
+  /** GAE lambda, from 0 (one-step TD errors) to 1 (full returns). */
   readonly gaeLambda: number;
-  /** True to shift and scale advantages to mean 0 and standard deviation 1. */
+  /** Normalize advantages to mean 0 and standard deviation 1. */
   readonly normalizeAdvantage: boolean;
 }
 
 /**
- * Returns the targets of an actor-critic's rollout: `advantages` by generalized
- * advantage estimation, `returns`, and the statistic `explained_variance`, as
- * functions of arrays and of tensors.
+ * Makes the targets of an on-policy actor-critic: `advantages` by generalized advantage
+ * estimation (GAE), `returns`, and the statistic `explained_variance`, as functions of
+ * arrays and of tensors.
  *
  * Source: Schulman et al. 2016 (https://arxiv.org/abs/1506.02438).
  *
@@ -623,8 +623,8 @@ function normalizedTensor(values: tf.Tensor): tf.Tensor {
 const MAX_UNROLLED = 16;
 
 /**
- * Estimates advantages as `generalizedAdvantageEstimation` of `@bellman/returns`
- * does, as a pure function of tensors.
+ * Computes advantages by GAE as `generalizedAdvantageEstimation` of `@bellman/returns`,
+ * as a pure function of tensors.
  *
  * @param data Rollout `[numSteps, numEnvs]`.
  * @param options Discount factor and lambda.
@@ -685,8 +685,8 @@ export function tensorAdvantages(
 }
 
 /**
- * Computes the share of the targets' variance that predictions explain, as
- * `explainedVariance` of `@bellman/returns`, as a pure function of tensors.
+ * Computes the explained variance as `explainedVariance` of `@bellman/returns`, as a
+ * pure function of tensors.
  *
  * @param predictions Predictions.
  * @param targets True values; as many.

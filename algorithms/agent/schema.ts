@@ -1,7 +1,7 @@
 import { registeredNetworks } from "@bellman/policies";
 import { hintAt } from "./hints.ts";
 
-/** Settings as JSON Schema: defaults, ranges, other names and help by key. */
+/** JSON Schema of settings: defaults, ranges, aliases and help. */
 export interface ConfigSchema {
   /** Each setting's own schema, by key. */
   readonly properties: Readonly<Record<string, PropertySchema>>;
@@ -9,13 +9,13 @@ export interface ConfigSchema {
 
 /** JSON Schema of one setting. */
 export interface PropertySchema {
-  /** Type or types of JSON. */
+  /** JSON type or types. */
   readonly type?: string | readonly string[];
   /** Allowed values. */
   readonly enum?: readonly unknown[];
   /** The only allowed value. */
   readonly const?: unknown;
-  /** Schemas, one of which a value fits. */
+  /** Alternative schemas. */
   readonly anyOf?: readonly PropertySchema[];
   /** Schemas of the entries of a mapping with known keys. */
   readonly properties?: Readonly<Record<string, PropertySchema>>;
@@ -41,9 +41,9 @@ export interface PropertySchema {
   readonly maxItems?: number;
   /** Number that all values are multiples of. */
   readonly multipleOf?: number;
-  /** Narrower range that another setting imposes, as text. */
+  /** Narrower range imposed by another setting, as text. */
   readonly limit?: string;
-  /** Other names of the key, separated by commas. */
+  /** Aliases of the setting, separated by commas. */
   readonly alias?: string;
 }
 
@@ -76,7 +76,7 @@ export function defaultsOf<Config extends object>(
 }
 
 /**
- * Returns the other names of a setting.
+ * Returns the aliases of a setting.
  *
  * @param property Its schema.
  *
@@ -94,11 +94,11 @@ export function aliasesOf(property: PropertySchema): string[] {
 }
 
 /**
- * Finds a setting by its name or by another one.
+ * Finds a setting by its name or an alias.
  *
  * @param schema The schema.
- * @param name Name that was given.
- * @returns Its name in the schema; `undefined` where there is none.
+ * @param name Given name.
+ * @returns Name in the schema; `undefined` if there is none.
  *
  * @example
  * ```ts
@@ -144,7 +144,7 @@ const TYPE_WORDS: Record<string, string> = {
 };
 
 /**
- * Describes the values that a setting takes.
+ * Describes the values that a setting accepts.
  *
  * @param property Its schema.
  *
@@ -269,22 +269,22 @@ function textOf(value: unknown): string {
   }
 }
 
-/** What is wrong with the value of a setting. */
+/** Fault of a setting's value. */
 export interface SettingFault {
-  /** The value, as messages show it. */
+  /** The value, shortened for messages. */
   readonly shown: string;
-  /** Values that fit, and which was meant. */
+  /** Accepted values, with a suggestion. */
   readonly expected: string;
-  /** True where another value of this type fits. */
+  /** True if another value of this type would be accepted. */
   readonly hasType: boolean;
 }
 
 /**
- * Finds what is wrong with the value of a setting.
+ * Finds the fault of a setting's value.
  *
  * @param value The value.
  * @param property Schema of the setting.
- * @returns The fault; `undefined` where the value fits.
+ * @returns The fault; `undefined` if the value is valid.
  *
  * @example
  * ```ts
@@ -319,8 +319,7 @@ export function faultOf(
 }
 
 /**
- * Returns the schema of an algorithm's settings, with the networks that are
- * registered.
+ * Returns the schema of an algorithm's settings, including registered networks.
  *
  * @param meta The algorithm's.
  *
@@ -344,18 +343,18 @@ export function ownSchema(
   return { properties: { ...schema.properties, network: named } };
 }
 
-/** What {@link checkSettings} checks by. */
+/** Schema for {@link checkSettings}. */
 export interface SettingsCheck {
-  /** Name of what is configured, such as `SAC`. */
+  /** Name of the configured object, such as `SAC`. */
   readonly of: string;
   /** Schema of the settings. */
   readonly schema: ConfigSchema;
 }
 
 /**
- * Checks names and values of settings against a schema, as the command line does.
+ * Validates names and values of settings against a schema, as the command line does.
  *
- * @param config Settings by key; those that are undefined count as not given.
+ * @param config Settings by name; undefined ones are ignored.
  * @param check The schema, and the name of what is configured.
  * @throws {TypeError} If there is no such setting, or its value is of another type.
  * @throws {RangeError} If a value of the right type does not fit.

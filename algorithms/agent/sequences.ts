@@ -35,40 +35,39 @@ import {
 
 /** Options of {@link Sequences}. */
 export interface SequencesOptions extends ReplayStoreOptions {
-  /** Steps of each environment between two new segments. */
+  /** Steps of each environment in a segment. */
   readonly numSteps: number;
   /** Capacity in steps of each environment, in whole segments. */
   readonly bufferSize: number;
   /** Steps of each environment that are collected before any are replayed. */
   readonly replayStart: number;
   /**
-   * Mean number of updates from replayed segments after each from new ones; the
-   * number is drawn from a Poisson distribution. 0 keeps no segments.
+   * Mean number of replay updates after each on-policy update, from a Poisson
+   * distribution; 0 replays nothing.
    */
   readonly replayRatio: number;
   /**
-   * True where the value of the last observation counts where a time limit cut
-   * an episode; false treats truncation as termination.
+   * Bootstrap from the final observation of truncated episodes; false treats truncation
+   * as termination.
    *
    * @default true
    */
   readonly bootstrapTruncated?: boolean;
   /**
-   * Truncated episodes of an environment that a segment has a row for, each with its
-   * last observation. The last step of any further one is dropped.
+   * Largest number of truncated episodes of an environment in a segment; the last step
+   * of any further one is dropped.
    *
    * @default 1
    */
   readonly truncationsPerSegment?: number;
   /**
-   * Recurrent state that segments start from: the one stored when acting, or zeros.
+   * Initial recurrent state of segments: the recorded one, or zeros.
    *
    * @default "stored"
    */
   readonly initialState?: "stored" | "zeros";
   /**
-   * First rows of replayed segments that only warm up the recurrent state
-   * (burn-in).
+   * First rows of replayed segments that only warm up the recurrent state (burn-in).
    *
    * @default 0
    */
@@ -76,11 +75,12 @@ export interface SequencesOptions extends ReplayStoreOptions {
 }
 
 /**
- * Counts the rows of an environment in a batch of {@link Sequences}.
+ * Counts the rows of one environment in a batch of {@link Sequences}.
  *
  * @param numSteps Steps of a segment.
- * @param truncations Truncated episodes that it has rows for.
- * @returns Rows: those of the steps, the last one, and last observations of truncated episodes.
+ * @param truncations Largest number of truncated episodes.
+ * @returns Number of rows: steps, the last observation, and final observations of
+ * truncated episodes.
  *
  * @example
  * ```ts
@@ -95,23 +95,23 @@ export function sequenceRows(numSteps: number, truncations = 1): number {
 }
 
 /**
- * Segments of `numSteps` steps of each environment: each is learned from once when it
- * is new, and then replayed with others, each drawn uniformly for its environment, or
- * all by priority.
+ * Replay buffer of segments, each `numSteps` steps of each environment: a segment is
+ * learned from once when it is new, then replayed with others, sampled uniformly for
+ * each environment or by priority.
  *
- * A batch has rows, by default `numSteps + 2` for each environment, env-major: `observations`
- * as the policy sees them now, `actions`, `rewards`, `terminated`, `behaviour`
- * (parameters of the distribution that the action came from), `taken` (1 where an
- * action was taken), `actionMasks` where actions are masked and, of recurrent
- * policies, `masks` (1 where an episode starts) and `state` before the first row. No action was taken in the row after
- * the last step, nor in a row between a step that a time limit cut and the next
- * episode: its observation is the last one of the episode. There is room for
- * `truncationsPerSegment` such rows, and one more after the last step; the last step
- * of yet another episode that is cut in the same segment is its own last observation,
- * and no step. The statistic `steps_dropped` counts these, where there are any.
+ * A batch has rows, by default `numSteps + 2` for each environment, env-major:
+ * `observations` normalized with the current statistics, `actions`, `rewards`,
+ * `terminated`, `behaviour` (parameters of the action's distribution), `taken` (1 where
+ * an action was taken), `actionMasks` with action masking and, for recurrent policies,
+ * episode starts `masks` and `state` before the first row.
  *
- * With priorities a batch also has `weights`, one for each segment, 1 for new
- * ones, and an update returns `tdErrors` of the segments among its results.
+ * Rows without an action hold the observation after the last step, and the final
+ * observation of a truncated episode. A segment has `truncationsPerSegment` such rows
+ * besides the last; if more episodes are truncated, their last step is dropped, which
+ * the statistic `steps_dropped` counts.
+ *
+ * With priorities a batch also has `weights`, one for each segment, 1 for new ones, and
+ * the update returns `tdErrors` of the segments among its results.
  *
  * @typeParam B Batch of the update.
  *
@@ -137,7 +137,7 @@ export function sequenceRows(numSteps: number, truncations = 1): number {
 export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
   /** Shapes and types of a batch, by name. */
   readonly batch: Memory<B>["batch"];
-  /** The buffer of segments; undefined where none are kept. */
+  /** Replay buffer; undefined if nothing is replayed. */
   readonly store: ReplayStore<SequenceReplayBuffer> | undefined;
   readonly #options: SequencesOptions;
   readonly #context: BuildContext;
@@ -168,7 +168,7 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
   #dropped = 0;
 
   /**
-   * Creates an empty memory.
+   * Creates an empty replay buffer of segments.
    *
    * @param context Observations, scales and number of environments.
    * @param policy Policy that acts.

@@ -12,18 +12,18 @@ import { defaultsOf } from "./schema.ts";
 /** Reasons why settings have no effect, by setting. */
 export type UnusedSettings = Readonly<Record<string, string>>;
 
-/** Spaces of an environment, where they are known. */
+/** Spaces of an environment, as far as they are known. */
 export type KnownSpaces = Partial<
   Pick<AgentContext, "observationSpace" | "actionSpace">
 >;
 
 /**
- * Lists settings that differ from the defaults and have no effect with the others, a
+ * Lists settings that differ from their defaults and have no effect given the others, a
  * line each.
  *
  * @param meta The algorithm's.
  * @param config All of its settings.
- * @param spaces Spaces of the environment, where they are known.
+ * @param spaces Spaces of the environment, if known.
  *
  * @example
  * ```ts
@@ -54,18 +54,18 @@ export function unusedLines<Config extends object>(
 
 /** Settings of {@link unusedLayers}. */
 export interface UnusedLayersSettings {
-  /** Network between observations and heads. */
+  /** Network before the heads. */
   readonly network: string | Network;
   /** Units of each hidden layer. */
   readonly hiddenSizes: readonly number[];
-  /** Networks of the parts of dict observations. */
+  /** Networks of a dict observation's parts. */
   readonly partNetworks: PartNetworks;
 }
 
 /** Options of {@link unusedLayers}. */
 export interface UnusedLayersOptions extends KnownSpaces {
   /**
-   * True where hidden layers follow any network, as those of the functions of replay.
+   * True if hidden layers follow any network, as in off-policy algorithms.
    *
    * @default false
    */
@@ -73,10 +73,10 @@ export interface UnusedLayersOptions extends KnownSpaces {
 }
 
 /**
- * Finds settings of layers that a network has no use for.
+ * Lists layer settings that a network does not use, with reasons.
  *
- * @param settings The network and its settings.
- * @param options Space of the observations, and what follows the network.
+ * @param settings Network and its settings.
+ * @param options Observation space, and whether layers follow the network.
  * @returns Reasons by setting, for the `idle` of an algorithm.
  *
  * @example
@@ -134,7 +134,7 @@ function automatic(space: Space, partNetworks: PartNetworks): string {
 }
 
 /**
- * Finds settings of an optimizer that the named one lacks.
+ * Lists optimizer settings that the named optimizer does not have.
  *
  * @param settings Name of the optimizer, as `createOptimizer` takes it.
  * @returns Reasons by setting, for the `idle` of an algorithm.
@@ -162,11 +162,11 @@ export function unusedOptimizer(
 }
 
 /**
- * Finds settings of Gaussian noise that actions or other settings leave without
- * effect.
+ * Lists settings of Gaussian exploration that have no effect given the action space or
+ * other settings.
  *
  * @param settings True for state-dependent noise (gSDE).
- * @param spaces Space of the actions, where it is known.
+ * @param spaces Action space, if known.
  * @returns Reasons by setting, for the `idle` of an algorithm.
  *
  * @example

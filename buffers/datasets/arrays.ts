@@ -2,7 +2,7 @@ import { closest } from "fastest-levenshtein";
 import { sliceNumbers } from "../copy.ts";
 import type { Episode } from "./episodes.ts";
 
-/** An array of a data set; an `NpyArray` is one. */
+/** Array of a data set; an `NpyArray` is one. */
 export interface DataSetArray {
   /** The numbers, row-major. */
   readonly data: ArrayLike<number>;
@@ -11,19 +11,17 @@ export interface DataSetArray {
 }
 
 /**
- * Cuts the arrays of a data set in D4RL's form, all steps of all episodes one
- * after the other, into episodes: `observations`, `actions`, `rewards`,
- * `terminals` (or `terminations`), and where there are such `timeouts` (or
- * `truncations`) and `next_observations`; other arrays are left out.
+ * Splits the arrays of a data set in D4RL's form into episodes: `observations`,
+ * `actions`, `rewards`, `terminals` (or `terminations`), and optionally `timeouts` (or
+ * `truncations`) and `next_observations`; other arrays are ignored.
  *
- * Without `next_observations` nothing tells what was observed after an episode
- * that was cut off. Its last step is then left out, and the one before it is the
- * one that is cut off, with the observation before the last step as the final
- * one. After a step that ended an episode for good, whose next observation counts
- * for nothing, the observation before it stands again.
+ * Without `next_observations` the final observation of a truncated episode is unknown.
+ * Its last step is then dropped, and the one before it is truncated, with the last
+ * step's observation as the final one. After a termination, whose next observation does
+ * not matter, the last observation is repeated.
  *
- * Source: Fu et al. 2020, "D4RL: Datasets for Deep Data-Driven Reinforcement
- * Learning", whose `qlearning_dataset` leaves out the same steps.
+ * Source: Fu et al. 2020, "D4RL: Datasets for Deep Data-Driven Reinforcement Learning",
+ * whose `qlearning_dataset` drops the same steps.
  *
  * @param arrays Arrays by name, such as `loadNpz` gives.
  * @returns The episodes in turn; views of typed arrays where possible.

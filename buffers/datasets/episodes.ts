@@ -2,39 +2,36 @@ import { sliceNumbers } from "../copy.ts";
 import type { FieldValues } from "../fields.ts";
 import type { RowTarget } from "./rows.ts";
 
-/** A recorded episode. */
+/** Recorded episode. */
 export interface Episode {
   /**
-   * Observations before each step and after the last one,
-   * `[steps + 1, ...shape]`; nested as the field is.
+   * Observations before each step and after the last one, `[steps + 1, ...shape]`;
+   * nested as the field.
    */
   readonly observations: FieldValues;
-  /** Action of each step, `[steps, ...shape]`; nested as the field is. */
+  /** Actions, `[steps, ...shape]`; nested as the field. */
   readonly actions: FieldValues;
-  /** The reward of each step. */
+  /** Rewards. */
   readonly rewards: ArrayLike<number>;
-  /** Above 0 where a step ended the episode for good. */
+  /** Above 0 where a step terminated the episode. */
   readonly terminations: ArrayLike<number>;
-  /** Above 0 where the episode was cut off after a step. */
+  /** Above 0 where the episode was truncated after a step. */
   readonly truncations: ArrayLike<number>;
 }
 
-/**
- * Buffer that {@linkcode loadEpisodes} records in, such as a `ReplayBuffer` of
- * one environment.
- */
+/** Buffer for {@linkcode loadEpisodes}, such as a `ReplayBuffer` of one environment. */
 export interface EpisodeBuffer extends RowTarget {
-  /** Rows that it holds. */
+  /** Number of rows. */
   readonly length: number;
-  /** Rows that fit in. */
+  /** Capacity in rows. */
   readonly capacity: number;
-  /** True where each further row takes the place of another. */
+  /** True if each further row replaces an old one. */
   readonly full: boolean;
-  /** Streams that it records side by side; episodes want one. */
+  /** Number of parallel streams; must be 1. */
   readonly numEnvs?: number;
 }
 
-/** The fields that {@linkcode loadEpisodes} records to. */
+/** Field names of {@linkcode loadEpisodes}. */
 export interface EpisodeFields {
   /**
    * Name of the observation before a step; null for none, as in the others.
@@ -55,19 +52,19 @@ export interface EpisodeFields {
    */
   readonly reward?: string | null;
   /**
-   * Name of the flag of a step that ended the episode for good.
+   * Name of the termination flag.
    *
    * @default "terminated"
    */
   readonly terminated?: string | null;
   /**
-   * Name of the flag of a step after which the episode was cut off.
+   * Name of the truncation flag.
    *
    * @default "truncated"
    */
   readonly truncated?: string | null;
   /**
-   * Name of the observation after the step.
+   * Name of the next observation.
    *
    * @default "nextObservation"
    */
@@ -85,14 +82,14 @@ export interface LoadEpisodesOptions {
 }
 
 /**
- * Records episodes in a buffer, one step a row, in order. An episode whose last
- * step neither ended it nor cut it off was cut off by the recording, and is
- * recorded so: without that its last row would run into the next episode.
+ * Adds episodes to a buffer, one transition a row, in order. An episode whose last step
+ * neither terminates nor truncates it was cut by the recording, and counts as
+ * truncated, so that its last row does not run into the next episode.
  *
- * @param buffer A buffer of one environment.
- * @param episodes The episodes, which may be made one by one.
- * @param options The names of its fields.
- * @returns Steps that were recorded.
+ * @param buffer Buffer of one environment.
+ * @param episodes Episodes, possibly generated lazily.
+ * @param options Names of the buffer's fields.
+ * @returns Number of recorded steps.
  * @throws {RangeError} If an episode does not fit in any more, its arrays do not
  * fit each other, or it ends before its last step. Episodes before it stay.
  * @throws {TypeError} If the buffer records several environments.

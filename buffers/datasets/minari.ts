@@ -2,7 +2,7 @@ import { closest } from "fastest-levenshtein";
 import type { FieldValues } from "../fields.ts";
 import type { Episode } from "./episodes.ts";
 
-/** A group of an HDF5 file; those of npm's `h5wasm` and its `File` are such. */
+/** Group of an HDF5 file, as in npm's `h5wasm`. */
 export interface Hdf5Group {
   /**
    * Lists the names of its members.
@@ -11,7 +11,7 @@ export interface Hdf5Group {
    */
   keys(): readonly string[];
   /**
-   * Returns a member: a group, an array with a `value`, or nothing.
+   * Returns a member: a group, an array with a `value`, or undefined.
    *
    * @param name A name of {@link keys}.
    */
@@ -21,13 +21,13 @@ export interface Hdf5Group {
 /** Options of {@linkcode minariEpisodes}. */
 export interface MinariOptions {
   /**
-   * Parts to read of observations that are a dictionary, by name.
+   * Parts of dictionary observations to read, by name.
    *
    * @default all but those that are texts
    */
   readonly parts?: readonly string[];
   /**
-   * Takes a line on each part that is left out, as it is a text.
+   * Receives a line for each part that is skipped as text.
    *
    * @default console.warn
    */

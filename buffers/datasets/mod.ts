@@ -1,6 +1,6 @@
 /**
- * Recorded data and buffers: episodes of offline data sets as rows of a buffer,
- * and rows of a buffer as plain arrays.
+ * Conversion between recorded data and buffers: episodes of offline data sets as rows
+ * of a buffer, and rows of a buffer as plain arrays.
  *
  * @example
  * ```ts

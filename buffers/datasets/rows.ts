@@ -1,7 +1,7 @@
 import type { NpyArray, NpyData } from "@bellman/files";
 import type { ArrayField, Field, FieldData, FieldValues } from "../fields.ts";
 
-/** Buffer that {@linkcode exportRows} reads, such as a `ReplayBuffer`. */
+/** Buffer for {@linkcode exportRows}, such as a `ReplayBuffer`. */
 export interface RowSource {
   /**
    * Reads rows by their slots.
@@ -11,7 +11,7 @@ export interface RowSource {
    */
   gather(slots: ArrayLike<number>): { readonly [field: string]: FieldData };
   /**
-   * Lists the slots of all its rows.
+   * Lists the slots of all rows.
    *
    * @returns Older rows first.
    */
@@ -27,8 +27,8 @@ export interface ExportRowsOptions {
    */
   readonly slots?: ArrayLike<number>;
   /**
-   * Fields whose shapes the arrays get, such as the buffer's. An array of another
-   * name has one axis after that of rows, or none where a row is one number.
+   * Fields with the shapes of the exported arrays, such as the buffer's. Other arrays
+   * have one axis after that of rows, or none for scalars.
    *
    * @default {}
    */
@@ -39,10 +39,9 @@ export interface ExportRowsOptions {
 const OWN_NAMES = ["slots", "weights"];
 
 /**
- * Copies rows of a buffer to arrays by name, such as an npz file holds. A nested
- * field goes by its path, such as `observation.camera`. Values that a buffer puts
- * together as it is drawn from, such as next observations and stacks, are there
- * as well.
+ * Copies rows of a buffer to arrays by name, as for an npz file. Nested fields are
+ * named by their path, such as `observation.camera`. Values composed on sampling, such
+ * as next observations and frame stacks, are included.
  *
  * @param buffer The buffer.
  * @param options Rows and shapes.
@@ -111,7 +110,7 @@ function shapeOf(
   );
 }
 
-/** Buffer that {@linkcode importRows} adds to, such as a `ReplayBuffer`. */
+/** Buffer for {@linkcode importRows}, such as a `ReplayBuffer`. */
 export interface RowTarget {
   /**
    * Records rows.
@@ -126,8 +125,8 @@ export interface RowTarget {
 }
 
 /**
- * Adds arrays such as `loadNpz` gives to a buffer as rows. Names with dots become
- * nested fields, and places such as `joints.0` lists.
+ * Adds arrays by name, as from an npz file, to a buffer as rows. Names with dots become
+ * nested fields, and indices such as `joints.0` lists.
  *
  * @param buffer The buffer; numbers become what its fields are.
  * @param arrays Arrays `[row, ...shape]` for each of its fields.

@@ -18,16 +18,14 @@ import type { ReplaySchema } from "./replay_schema.ts";
 import type { Episodes, Ring } from "./rows.ts";
 
 /**
- * Goals that stand in for the ones that were pursued: one that was reached by
- * a random later step of the same episode, by its last step, by any of its
- * steps, or by any step of all.
+ * Choice of replacement goals: achieved at a random later step of the episode, at its
+ * last step, at any of its steps, or at any step in the buffer.
  */
 export type HindsightStrategy = "future" | "final" | "episode" | "random";
 
 /**
- * Function of goals that were achieved and those that were desired, both
- * `[rows, ...shape]`: a number for each row. The arrays are used again by the next
- * call.
+ * Function of achieved and desired goals, both `[rows, ...shape]`, with a number for
+ * each row. The next call reuses the arrays.
  */
 export type GoalFunction = (
   achieved: FieldArray,
@@ -36,43 +34,42 @@ export type GoalFunction = (
 
 /** Options of {@linkcode Hindsight}. */
 export interface HindsightOptions {
-  /** Rewards of steps after which goals were achieved. */
+  /** Rewards of the achieved and desired goals. */
   readonly reward: GoalFunction;
   /**
-   * 1 where such a step ends the episode for good, else 0.
+   * 1 where the achieved goal terminates the episode, else 0.
    *
    * @default the rows keep their own flags
    */
   readonly terminated?: GoalFunction;
   /**
-   * Goals that stand in.
+   * Choice of replacement goals.
    *
    * @default "future"
    */
   readonly strategy?: HindsightStrategy;
   /**
-   * Rows that get another goal, for each that keeps its own: a row is relabelled
-   * with probability `k / (k + 1)`.
+   * Number of relabelled rows for each original one: a row is relabelled with
+   * probability `k / (k + 1)`.
    *
    * @default 4
    * @minimum 0
    */
   readonly k?: number;
   /**
-   * Path of the goal that a drawn row achieved with its step: an array field, or a
-   * next value of one.
+   * Path of the achieved goal in a sampled row: an array field, or a next value of one.
    *
    * @default "nextAchievedGoal"
    */
   readonly achieved?: string;
   /**
-   * Paths of all that holds the desired goal in a drawn row.
+   * Paths of all copies of the desired goal in a sampled row.
    *
    * @default ["desiredGoal"]
    */
   readonly desired?: readonly string[];
   /**
-   * Path of the reward in a drawn row.
+   * Path of the reward in a sampled row.
    *
    * @default "reward"
    */
@@ -87,10 +84,9 @@ const STRATEGIES: readonly HindsightStrategy[] = [
 ];
 
 /**
- * Gives drawn rows goals that were reached after all: a goal that an episode
- * achieved replaces the one that it pursued, and the reward is recomputed. Nothing
- * is stored twice, and goals come from any row that a buffer holds, of
- * unfinished episodes, too.
+ * Hindsight experience replay: relabels sampled rows with goals that were achieved, and
+ * recomputes their rewards. Nothing is stored twice, and goals come from any row of the
+ * buffer, also of running episodes.
  *
  * Source: Andrychowicz et al., "Hindsight Experience Replay", 2017.
  *
@@ -152,11 +148,11 @@ export class Hindsight {
   #desired: FieldArray;
 
   /**
-   * Prepares to relabel the rows of a buffer.
+   * Prepares to relabel rows of a buffer.
    *
-   * @param buffer Its rows are steps of episodes, with the goals that were
-   * achieved and desired.
-   * @param options Rows that get other goals, those goals, and their rewards.
+   * @param buffer Buffer whose rows are steps of episodes, with achieved and desired
+   * goals.
+   * @param options Number and choice of replacement goals, and rewards.
    * @throws {TypeError} If rows are not single steps of episodes, or there is no
    * such strategy.
    * @throws {RangeError} If `k` is below 0, there is no such field, or goals
@@ -181,12 +177,10 @@ export class Hindsight {
   }
 
   /**
-   * Gives rows of a batch, each with probability `k / (k + 1)`, another goal and
-   * the reward that follows from it. The buffer must not have changed since they
-   * were drawn.
+   * Relabels rows of a batch, each with probability `k / (k + 1)`, and recomputes their
+   * rewards. The buffer must not have changed since they were sampled.
    *
-   * @param batch Rows of the buffer, as `sample` and `gather` give them; changed
-   * in place.
+   * @param batch Batch of the buffer, from `sample` or `gather`; changed in place.
    * @param random Random stream.
    * @returns The batch.
    * @throws {RangeError} If the buffer does not hold its rows, or a function of goals

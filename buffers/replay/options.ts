@@ -10,7 +10,7 @@ import type {
 import type { Sampler } from "../samplers/sampler.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** Names of values, and the field that each is a value of. */
+/** Names of next values, with the fields that they are values of. */
 export type Names = Readonly<Record<string, string>>;
 
 /**
@@ -23,27 +23,27 @@ export interface ReplayBufferOptions<
   F extends Fields = Fields,
   N extends Names = Names,
 > {
-  /** Rows that fit in; a multiple of `numEnvs` where they are steps of episodes. */
+  /** Capacity in rows; a multiple of `numEnvs` if rows are steps of episodes. */
   readonly capacity: number;
   /** Fields of a row, by name. */
   readonly fields: F;
   /**
-   * Streams that are added side by side: environments, sensors.
+   * Number of parallel streams: environments, sensors.
    *
    * @default 1
    */
   readonly numEnvs?: number;
-  /** Order of rows that are steps of episodes; without it rows are independent. */
+  /** Order of rows as steps of episodes; without it rows are independent. */
   readonly episodes?: EpisodeOptions<N>;
   /**
-   * Chooser of the rows that are drawn.
+   * Sampler of the rows of a batch.
    *
    * @default new UniformSampler()
    */
   readonly sampler?: Sampler;
   /**
-   * Place of the rows. Flags and rewards that are looked along stay in memory
-   * in any case.
+   * Storage of the rows. Flags and rewards that are needed along episodes are always in
+   * memory.
    *
    * @default new MemoryStorage()
    */
@@ -51,77 +51,77 @@ export interface ReplayBufferOptions<
 }
 
 /**
- * Order of rows that are the steps of episodes.
+ * Order of rows as steps of episodes.
  *
  * @typeParam N Names of values after a step, and their fields.
  */
 export interface EpisodeOptions<N extends Names = Names> {
   /**
-   * Field that is above 0 where a step ended its episode for good; a single
-   * uint8 for each row.
+   * Termination flag: field that is above 0 where a step terminated its episode; a
+   * single uint8 for each row.
    *
    * @default "terminated"
    */
   readonly terminated?: string;
   /**
-   * Field that is above 0 where an episode was cut off after a step; a single
-   * uint8 for each row.
+   * Truncation flag: field that is above 0 where an episode was truncated after a step;
+   * a single uint8 for each row.
    *
    * @default "truncated"
    */
   readonly truncated?: string;
   /**
-   * Names of values after a step, and the field that holds them before it. They
-   * are added and drawn like fields, but stored once: the value after a step is
-   * the one before the environment's next step. Only where an episode ended, and
-   * for the latest step, they are stored in addition to the rows.
+   * Names of next values, such as next observations, with the field of the value before
+   * the step. They are added and sampled like fields, but stored once, as the value
+   * before the environment's next step. Only final values of episodes, and those of the
+   * latest step, are stored in addition.
    *
    * @default {}
    */
   readonly next?: N;
   /**
-   * Array fields that are drawn as stacks, by path, with the frames of a stack.
-   * A row holds one frame; drawn are the last frames of the episode up to it,
-   * along the last axis, oldest first: `[h, w, c]` becomes `[h, w, frames * c]`.
-   * Next values are stacked likewise.
+   * Frame stacks: paths of array fields, with the number of frames. A row stores one
+   * frame; sampled are the last frames of the episode up to it, along the last axis,
+   * oldest first: `[h, w, c]` becomes `[h, w, frames * c]`. Next values are stacked
+   * likewise.
    *
    * @default {}
    */
   readonly stack?: Readonly<Record<string, number>>;
-  /** Returns of several steps; without it rows are single steps. */
+  /** n-step returns; by default transitions are single steps. */
   readonly nStep?: NStepOptions;
 }
 
-/** Returns of several steps, computed when rows are drawn. */
+/** n-step returns, computed on sampling. */
 export interface NStepOptions {
-  /** Most steps that a return covers; fewer at the end of an episode. */
+  /** Largest number of steps of a return; episodes may end it earlier. */
   readonly steps: number;
-  /** Discount of each step, from 0 to 1. */
+  /** Discount factor, from 0 to 1. */
   readonly gamma: number;
   /**
-   * Field whose discounted sum is drawn: a single number for each row.
+   * Field of the rewards: a single number for each row.
    *
    * @default "reward"
    */
   readonly reward?: string;
   /**
-   * Name that `gamma^k` is drawn under, where `k` is the number of steps summed:
-   * the weight of the next observation's value.
+   * Name of the sampled discounts `gamma^k`, where `k` is the number of summed steps:
+   * the weight of the bootstrap value.
    *
    * @default "discount"
    */
   readonly discount?: string;
   /**
-   * Names of values at the later steps of a return, all but its first, and the
-   * field that holds them: drawn `[row, steps - 1, ...shape]`. Where a return
-   * is shorter, its last step's values stand for those that are missing.
+   * Names of values at the later steps of a return, with their fields: sampled as
+   * `[row, steps - 1, ...shape]`. If a return is shorter, its last step's values are
+   * repeated.
    *
    * @default {}
    */
   readonly between?: Readonly<Record<string, string>>;
   /**
-   * Name that the discounts of those steps are drawn under, with `between`:
-   * `gamma^i` of step `i`, and 0 past the end of a return.
+   * Name of the sampled discounts of those steps, with `between`: `gamma^i` of step
+   * `i`, and 0 past the end of a return.
    *
    * @default "betweenDiscount"
    */
@@ -129,18 +129,17 @@ export interface NStepOptions {
 }
 
 /**
- * Rows that were drawn, one after the other in the array of each field:
- * `[row, ...shape]`. The arrays belong to the caller, who may draw into them
- * again.
+ * Batch of sampled rows: an array for each field, `[row, ...shape]`. The caller owns
+ * the arrays and may reuse them.
  *
  * @typeParam F Fields of a row.
  * @typeParam N Names of values after a step, and their fields.
  */
 export type Batch<F extends Fields = Fields, N extends Names = Names> =
   & {
-    /** Place of each row in the buffer. */
+    /** Slot of each row in the buffer. */
     readonly slots: Int32Array;
-    /** Importance weights; all 1 where each row was as likely. */
+    /** Importance weights; 1 for uniform sampling. */
     readonly weights: Float32Array;
   }
   & (string extends keyof F ? { readonly [field: string]: FieldData }
@@ -152,15 +151,15 @@ export type Batch<F extends Fields = Fields, N extends Names = Names> =
           : FieldData;
       }
       & {
-        /** Discounts of the values after returns of several steps. */
+        /** Discounts of the bootstrap values of n-step returns. */
         readonly discount?: FieldArray;
-        /** Discounts of values between them. */
+        /** Discounts of the values between. */
         readonly betweenDiscount?: FieldArray;
       });
 
 /**
- * Numbers of a step of all streams, or of several rows: those of each field, and the
- * values after it.
+ * Numbers of a step of all streams, or of several rows: those of each field, and next
+ * values.
  *
  * @typeParam F Fields of a row.
  * @typeParam N Names of values after a step, and their fields.
@@ -174,28 +173,25 @@ export type Rows<F extends Fields = Fields, N extends Names = Names> =
           keyof F ? ValuesOf<F[N[K]]> : FieldValues;
       };
 
-/**
- * State that a {@linkcode ReplayBuffer} saves: plain data, of rows that it holds
- * only.
- */
+/** Saved state of a {@linkcode ReplayBuffer}. */
 export type ReplayBufferState = ReplayRows & {
-  /** Rows that fit in. */
+  /** Capacity in rows. */
   capacity: number;
-  /** Streams side by side. */
+  /** Number of parallel streams. */
   numEnvs: number;
   /** State of the sampler. */
   sampler: StateTree;
-  /** Place of the rows that a storage keeps itself, if it does. */
+  /** Location of rows that a storage keeps itself, if it does. */
   storage?: StateTree;
 };
 
 /** Rows in a {@linkcode ReplayBufferState}. */
 export type ReplayRows = {
-  /** Steps that were ever added. */
+  /** Number of steps ever added. */
   total: number;
-  /** The rows, in the order of slots. */
+  /** Rows, in the order of slots. */
   fields: { [name: string]: FieldData };
-  /** True next values that no row holds, if the buffer has any. */
+  /** Final and latest next values, which no row holds, if the buffer has any. */
   finals: {
     /** Slots whose step ended an episode. */
     slots: Int32Array;

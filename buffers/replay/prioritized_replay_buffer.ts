@@ -22,8 +22,7 @@ export interface PrioritizedReplayBufferOptions<
   Omit<ReplayBufferOptions<F, N>, "sampler">,
   ProportionalSamplerOptions {
   /**
-   * Measure by which a row is likely to be drawn: its priority, or the rank of
-   * its priority among all.
+   * Sampling probability from the priority, or from its rank.
    *
    * @default "proportional"
    */
@@ -31,9 +30,8 @@ export interface PrioritizedReplayBufferOptions<
 }
 
 /**
- * A {@linkcode ReplayBuffer} that draws rows by priorities and gives them
- * importance weights. New rows get the largest priority of those that there are, or
- * 1 where there are none.
+ * {@linkcode ReplayBuffer} with prioritized sampling and importance weights. New rows
+ * get the largest existing priority, or 1.
  *
  * Source: Schaul et al., "Prioritized Experience Replay", 2016.
  *
@@ -70,7 +68,7 @@ export class PrioritizedReplayBuffer<
   /**
    * Allocates the arrays of all fields.
    *
-   * @param options Sizes, fields, and how rows are kept and drawn.
+   * @param options Sizes, fields, storage and sampling.
    * @throws {RangeError} If a size, a shape, a name or an exponent does not fit.
    * @throws {TypeError} If a dtype is unknown or options exclude each other.
    */
@@ -82,11 +80,11 @@ export class PrioritizedReplayBuffer<
   }
 
   /**
-   * Draws rows by their priorities.
+   * Samples rows by priority.
    *
    * @param random Random stream; the same stream gives the same rows.
-   * @param options The batch to draw into, or the size of a new one, and the
-   * exponent of its weights if it is not the buffer's `beta`.
+   * @param options Batch to reuse, or the size of a new one, and beta for its weights
+   * if it is not the buffer's.
    * @returns The batch.
    * @throws {RangeError} If there are no rows, or `beta` is below 0.
    * @throws {TypeError} If the batch is not as {@link batch} makes them.
@@ -102,12 +100,11 @@ export class PrioritizedReplayBuffer<
   }
 
   /**
-   * Gives rows new priorities, such as the sizes of their TD errors and a small
-   * number. Slots that hold no row are passed over, and, where `slots` is the
-   * very array that a batch was drawn into, those whose rows were replaced since
-   * then.
+   * Updates priorities, such as absolute TD errors plus a small number. Empty slots are
+   * ignored and, if `slots` is the array of a sampled batch itself, those whose rows
+   * were replaced since then.
    *
-   * @param slots Slots; of one that comes twice the last priority stays.
+   * @param slots Slots; for duplicates the last priority counts.
    * @param priorities A number above 0 for each.
    * @throws {RangeError} If the lengths differ, there is no such slot, or a
    * priority is not finite and above 0; nothing is changed then.

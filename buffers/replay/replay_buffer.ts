@@ -54,19 +54,17 @@ export interface ReplayMemory extends StoredRows {
 export const internals: WeakMap<object, ReplayMemory> = new WeakMap();
 
 /**
- * Keeps the last rows that were added, and draws batches of them by chance.
+ * Replay buffer: keeps the latest rows and samples batches of them.
  *
- * Each field is one array, allocated once; row numbers (slots) begin again at 0
- * after `capacity`. A row may be independent, or be the step of an episode:
- * then what comes next is stored once, stacks of frames and returns of several
- * steps are put together when they are drawn, and nothing reaches over the end
- * of an episode, be it terminated or truncated. Adding, and drawing into the
- * caller's arrays, makes no new array but a view for each row of 128 numbers or
- * more.
+ * Each field is one array, allocated once; slots are reused after `capacity` rows. Rows
+ * may be independent, or steps of episodes: then next values are stored once, frame
+ * stacks and n-step returns are composed on sampling, and never cross the end of an
+ * episode, terminated or truncated. Adding rows and sampling into a reused batch
+ * allocate nothing but views of rows with 128 numbers or more.
  *
  * A {@linkcode Storage} keeps the rows, a {@linkcode Sampler} chooses among them.
- * TypeScript knows the fields: one that is missing or unknown does not compile, and
- * the array of an int32 field is an `Int32Array`.
+ * Fields are typed: a missing or unknown one does not compile, and the array of an
+ * int32 field is an `Int32Array`.
  *
  * @typeParam F Fields of a row.
  * @typeParam N Names of values after a step, and their fields.
@@ -103,7 +101,7 @@ export class ReplayBuffer<
   const F extends Fields = Fields,
   const N extends Names = Names,
 > {
-  /** Streams that are added side by side. */
+  /** Number of parallel streams. */
   readonly numEnvs: number;
   readonly #memory: ReplayMemory;
   readonly #ring: Ring;
@@ -118,7 +116,7 @@ export class ReplayBuffer<
   /**
    * Allocates the arrays of all fields.
    *
-   * @param options Sizes, fields, and how rows are kept and drawn.
+   * @param options Sizes, fields, storage and sampling.
    * @throws {RangeError} If a size, a shape or a name does not fit.
    * @throws {TypeError} If a dtype is unknown, or flags and rewards
    * are not single numbers.
@@ -137,42 +135,40 @@ export class ReplayBuffer<
     internals.set(this, memory);
   }
 
-  /** Rows that fit in. */
+  /** Capacity in rows. */
   get capacity(): number {
     return this.#ring.capacity;
   }
 
-  /** Rows that may be drawn. */
+  /** Number of rows that can be sampled. */
   get length(): number {
     return this.#ring.length;
   }
 
-  /** Rows that were added since it was made or cleared, those that are gone included. */
+  /** Number of rows added since it was made or cleared. */
   get added(): number {
     return this.#ring.total * this.#ring.numEnvs;
   }
 
-  /** True where each further row takes the place of another. */
+  /** True if each further row replaces an old one. */
   get full(): boolean {
     return this.#ring.held === this.#ring.steps;
   }
 
-  /** Bytes of memory that its rows, and what is stored in addition to them, take up. */
+  /** Bytes of memory of its rows and bookkeeping. */
   get byteLength(): number {
     const { rows, finals } = this.#memory, first = finals?.byteLength ?? 0;
     return rows.reduce((sum, it) => sum + it.column.byteLength, first);
   }
 
   /**
-   * Adds one step of all streams, one row each; a step that cannot be added
-   * changes nothing.
+   * Adds one step of all streams, one row each; an invalid step changes nothing.
    *
-   * A step of an episode must follow the one before: unless that ended its
-   * episode, its next values are taken to be the values of this one.
+   * A step of an episode must follow the one before: unless that ended its episode, its
+   * next values are assumed to be the values of this one.
    *
-   * @param step For each field, and each name of next values, its numbers
-   * `[env, ...shape]`; copied. Next values are the true ones: where an episode
-   * ended, those of its end.
+   * @param step Numbers of each field and next value `[env, ...shape]`; copied. Next
+   * values are the true ones: final ones where an episode ended.
    * @throws {RangeError} If an array's length is wrong, a field of integers would hold
    * another number than it is given, or there is no such field.
    * @throws {TypeError} If a field is missing or nested otherwise.
@@ -182,8 +178,7 @@ export class ReplayBuffer<
   }
 
   /**
-   * Adds rows that follow each other, faster than one by one; rows that cannot
-   * be added change nothing.
+   * Adds consecutive rows, faster than one by one; invalid rows change nothing.
    *
    * @param rows For each field its numbers `[row, ...shape]`, or, of steps of
    * episodes, `[step, env, ...shape]`; copied.
@@ -280,9 +275,9 @@ export class ReplayBuffer<
   }
 
   /**
-   * Allocates arrays to draw into.
+   * Allocates a batch for reuse.
    *
-   * @param size Rows of the batch.
+   * @param size Number of rows.
    * @returns Zeros for each field `[row, ...shape]`, slots, and weights of 1.
    * @throws {RangeError} If the size is not a whole number above 0.
    */
@@ -291,10 +286,10 @@ export class ReplayBuffer<
   }
 
   /**
-   * Draws rows by chance.
+   * Samples a batch.
    *
    * @param random Random stream; the same stream gives the same rows.
-   * @param options The batch to draw into, or the size of a new one.
+   * @param options Batch to reuse, or the size of a new one.
    * @returns The batch.
    * @throws {RangeError} If there are no rows, or not enough for the sampler.
    * @throws {TypeError} If the batch is not as {@link batch} makes them.
@@ -316,10 +311,10 @@ export class ReplayBuffer<
   }
 
   /**
-   * Reads rows by their slots, as {@link sample} does after it has drawn them.
+   * Reads rows by their slots, as {@link sample} does.
    *
-   * @param slots Numbers of rows, as in a batch's `slots`.
-   * @param into The batch to read into; a new one without it. Its weights stay.
+   * @param slots Slots, as in a batch's `slots`.
+   * @param into Batch to reuse; a new one by default. Its weights stay.
    * @returns The batch, with these slots.
    * @throws {RangeError} If a row is not held, or the batch has another size.
    * @throws {TypeError} If the batch is not as {@link batch} makes them.
@@ -346,7 +341,7 @@ export class ReplayBuffer<
   }
 
   /**
-   * Lists the slots of all rows that may be drawn.
+   * Lists the slots of all rows that can be sampled.
    *
    * @returns Older rows first.
    */
@@ -356,10 +351,10 @@ export class ReplayBuffer<
   }
 
   /**
-   * Ends the episodes that the latest step left running, as the next step begins
-   * others: what comes next stays the value that was added as such.
+   * Ends all running episodes at the latest step, as the next step starts others: their
+   * next values stay those that were added.
    *
-   * @param flag Field that says so: cut off, or ended for good.
+   * @param flag Truncated or terminated.
    *
    * @example
    * ```ts
@@ -403,12 +398,11 @@ export class ReplayBuffer<
   }
 
   /**
-   * Saves all rows that are held, and the state of the sampler. It
-   * takes as much memory as these rows; without a copy next to none. Rows in a
-   * file are brought to the disk there, and left out.
+   * Saves all rows and the state of the sampler, with a copy of the rows. Rows in a
+   * file are flushed to disk and left out.
    *
-   * @param options Rows are copied unless `copy` is false: their arrays are then
-   * the buffer's own memory, to be written somewhere before the next change.
+   * @param options Without `copy` the arrays are the buffer's own memory, to be written
+   * before the next change.
    * @returns Plain data.
    */
   save({ copy = true }: { readonly copy?: boolean } = {}): ReplayBufferState {
@@ -423,10 +417,9 @@ export class ReplayBuffer<
   }
 
   /**
-   * Restores what {@link save} returned, bit for bit. A state that does not fit
-   * changes nothing.
+   * Restores a saved state, bit for bit. One that does not fit changes nothing.
    *
-   * @param state The state of a buffer for the same options; copied.
+   * @param state Saved state of a buffer with the same options; copied.
    * @throws {RangeError} If sizes or names differ.
    * @throws {TypeError} If it is not such a state.
    * @throws {SyntaxError} If its rows in a file are damaged, or were overwritten.
@@ -440,7 +433,7 @@ export class ReplayBuffer<
     loadRows(this.#memory, rows);
   }
 
-  /** Frees what the storage holds besides memory, such as files. */
+  /** Frees the storage's resources, such as files. */
   close(): void {
     for (const { column } of this.#memory.rows) column.close?.();
   }

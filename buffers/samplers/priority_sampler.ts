@@ -8,17 +8,16 @@ import type {
   Sampler,
 } from "./sampler.ts";
 
-/** Options of drawing by priorities. */
+/** Options of prioritized sampling. */
 export interface PrioritizationOptions {
   /**
-   * Exponent of the priorities: 0 draws every row as often.
+   * Exponent of the priorities: 0 samples uniformly.
    *
    * @default 0.6
    */
   readonly alpha?: number;
   /**
-   * Exponent of the importance weights: 0 makes up for none of the unevenness, 1
-   * for all of it.
+   * Exponent of the importance weights: 0 corrects none of the bias, 1 all of it.
    *
    * @default 0.4
    */
@@ -26,8 +25,7 @@ export interface PrioritizationOptions {
 }
 
 /**
- * Sampler that draws rows by their priorities. Subclasses keep the priorities and
- * draw.
+ * Prioritized sampler. Subclasses store priorities and sample.
  *
  * @example
  * ```ts
@@ -50,7 +48,7 @@ export abstract class PrioritySampler implements Sampler {
   #beta: number;
 
   /**
-   * Makes a sampler without slots, which {@link resize} gives it.
+   * Creates a sampler without slots; see {@link resize}.
    *
    * @param options Exponents.
    * @throws {RangeError} If an exponent is below 0 or not finite.
@@ -63,7 +61,7 @@ export abstract class PrioritySampler implements Sampler {
     this.#beta = beta;
   }
 
-  /** Exponent of the importance weights; each draw may have another. */
+  /** Exponent of the importance weights; may change between samples. */
   get beta(): number {
     return this.#beta;
   }
@@ -79,9 +77,9 @@ export abstract class PrioritySampler implements Sampler {
   }
 
   /**
-   * Makes room for slots; those that there are keep their priorities.
+   * Resizes the sampler; existing slots keep their priorities.
    *
-   * @param capacity Slots from now on.
+   * @param capacity New number of slots.
    */
   resize(capacity: number): void {
     this.rebuild(this.kept.subarray(0, capacity), capacity);
@@ -90,11 +88,10 @@ export abstract class PrioritySampler implements Sampler {
   }
 
   /**
-   * Makes slots available, with the largest priority of those that there are, or 1
-   * where there are none.
+   * Makes slots available, with the largest existing priority, or 1.
    *
    * @param first The first of them.
-   * @param count Number of slots, side by side.
+   * @param count Number of consecutive slots.
    */
   added(first: number, count: number): void {
     const at = this.#largestAt;
@@ -108,7 +105,7 @@ export abstract class PrioritySampler implements Sampler {
    * Makes slots unavailable.
    *
    * @param first The first of them.
-   * @param count Number of slots, side by side.
+   * @param count Number of consecutive slots.
    */
   removed(first: number, count: number): void {
     const at = this.#largestAt;
@@ -117,11 +114,10 @@ export abstract class PrioritySampler implements Sampler {
   }
 
   /**
-   * Gives rows new priorities. Slots that cannot be drawn are passed over, and,
-   * where `slots` is the very array that a batch was drawn into, those whose rows
-   * were replaced since then.
+   * Updates priorities. Unavailable slots are ignored and, if `slots` is the array of a
+   * sampled batch itself, those whose rows were replaced since then.
    *
-   * @param slots Slots; of one that comes twice the last priority stays.
+   * @param slots Slots; for duplicates the last priority counts.
    * @param priorities A number above 0 for each.
    * @throws {RangeError} If the lengths differ, there is no such slot, or a
    * priority is not finite and above 0; nothing is changed then.
@@ -147,10 +143,10 @@ export abstract class PrioritySampler implements Sampler {
   }
 
   /**
-   * Draws rows by their priorities.
+   * Samples rows by priority.
    *
-   * @param drawn Takes slots and weights.
-   * @param context The rows and the randomness.
+   * @param drawn Arrays to fill with slots and weights.
+   * @param context Rows and random stream.
    * @throws {RangeError} If there is no row that can be drawn.
    */
   draw(drawn: Drawn, { rows, random }: DrawContext): void {

@@ -8,17 +8,17 @@ import { MAX_LEAF, SumTree } from "./sum_tree.ts";
 /** Options of a {@linkcode ProportionalSampler}. */
 export interface ProportionalSamplerOptions extends PrioritizationOptions {
   /**
-   * True to leave out the row in the highest slot, unless it is the only one, as
+   * Exclude the row in the highest slot, unless it is the only one, as
    * `deepq/replay_buffer.py` of OpenAI's baselines does. For comparisons only.
    *
    * @default false
    */
   readonly excludeLast?: boolean;
   /**
-   * Rows whose largest importance weight becomes 1: those of the batch, as in
-   * Dopamine and dqn_zoo, or all of the buffer, as in OpenAI's baselines. There one
-   * row with a tiny priority makes the weights of all others tiny, and each draw
-   * looks at all rows: for comparisons only.
+   * Normalization of importance weights, so that the largest is 1: over the batch, as
+   * in Dopamine and dqn_zoo, or over the whole buffer, as in OpenAI's baselines. There
+   * a single row with a tiny priority makes all other weights tiny, and each sample is
+   * slower: for comparisons only.
    *
    * @default "batch"
    */
@@ -26,17 +26,17 @@ export interface ProportionalSamplerOptions extends PrioritizationOptions {
 }
 
 /**
- * Draws row `i` with probability `p_i^alpha / sum_j p_j^alpha`, where `p` are
- * priorities, and gives it the weight `(N P(i))^-beta` over the largest such
- * weight of the batch. New rows get the largest priority of those that there are,
- * so that each is likely to be drawn soon.
+ * Samples row `i` with probability `p_i^alpha / sum_j p_j^alpha`, where `p` are
+ * priorities, with the importance weight `(N P(i))^-beta` over the largest of the
+ * batch. New rows get the largest existing priority, so that each is likely to be
+ * sampled soon.
  *
- * Priorities are kept in a {@linkcode SumTree}, about 10 bytes for each row in
- * all. Changing one takes constant time, drawing a row logarithmic time; the sums
- * above what has changed are computed at the next draw.
+ * Priorities are in a {@linkcode SumTree}, about 10 bytes for each row. Changing one
+ * takes constant time, sampling a row logarithmic time; sums are updated at the next
+ * sample.
  *
- * Source: Schaul et al., "Prioritized Experience Replay", 2016, section 3.3,
- * the proportional variant.
+ * Source: Schaul et al., "Prioritized Experience Replay", 2016, section 3.3, the
+ * proportional variant.
  *
  * @example
  * ```ts

@@ -2,19 +2,17 @@ import { PrioritySampler } from "./priority_sampler.ts";
 import type { Drawn } from "./sampler.ts";
 
 /**
- * Draws the row with the `r`-th largest priority with probability
- * `r^-alpha / sum_j j^-alpha`, and gives it the weight `(N P(r))^-beta` over the
- * largest such weight. How much larger a priority is than another does not
- * matter, so that outliers do no harm. New rows get the largest priority
- * of those that there are.
+ * Samples the row with the `r`-th largest priority with probability `r^-alpha / sum_j
+ * j^-alpha`, with the importance weight `(N P(r))^-beta` over the largest one. Only the
+ * order of priorities matters, which makes it robust to outliers. New rows get the
+ * largest existing priority.
  *
- * Ranks are always exact, where the paper lets a heap stand in for the sorted
- * array; of equal priorities the lower slot comes first. A new priority is put
- * in its place by bisection, and a rank is drawn in closed form; it takes about 15
- * bytes for each row in all.
+ * Ranks are always exact, while the paper approximates the sorted array by a heap; ties
+ * go to the lower slot. Priorities are inserted by bisection, ranks sampled in closed
+ * form; about 15 bytes for each row.
  *
- * Source: Schaul et al., "Prioritized Experience Replay", 2016, section 3.3,
- * the rank-based variant.
+ * Source: Schaul et al., "Prioritized Experience Replay", 2016, section 3.3, the
+ * rank-based variant.
  *
  * @example
  * ```ts

@@ -1,81 +1,76 @@
 import type { RandomSource, StateTree } from "@bellman/types";
 
-/** Random stream that samples are drawn from. */
+/** Random stream of samples. */
 export type Random = Pick<RandomSource, "integer" | "uniform">;
 
-/**
- * Rows that may be drawn: slots `first`, `first + 1`, ... modulo `capacity`.
- */
+/** Rows that can be sampled: slots `first`, `first + 1`, ... modulo `capacity`. */
 export interface RowRange {
-  /** The oldest row's slot. */
+  /** Slot of the oldest row. */
   readonly first: number;
   /** Number of rows. */
   readonly length: number;
-  /** Slots until they begin again at the first. */
+  /** Number of slots. */
   readonly capacity: number;
 }
 
-/** Slots and weights that a {@linkcode Sampler} fills. */
+/** Slots and weights of a batch. */
 export interface Drawn {
-  /** A slot for each row that is drawn. */
+  /** Slots of the sampled rows. */
   readonly slots: Int32Array;
-  /** Importance weights of the rows; all 1 where each row is as likely. */
+  /** Importance weights of the rows; 1 for uniform sampling. */
   readonly weights: Float32Array;
 }
 
-/** Rows and randomness that a {@linkcode Sampler} draws from. */
+/** Rows to sample from, and random stream. */
 export interface DrawContext {
-  /** Rows that may be drawn. */
+  /** Rows that can be sampled. */
   readonly rows: RowRange;
   /** Random stream. */
   readonly random: Random;
 }
 
 /**
- * Chooses the rows of a batch. A buffer tells it which slots can be drawn;
- * sampling that treats all rows alike needs only the range that each draw is
- * given.
+ * Sampler: chooses the rows of a batch. A buffer tells it which slots are available;
+ * uniform sampling only needs the range of rows.
  */
 export interface Sampler {
   /**
-   * Slots became drawable; what they held before was removed.
+   * Called when slots become available; their former rows were removed.
    *
    * @param first The first of them.
-   * @param count Number of slots; they follow each other without a wrap.
+   * @param count Number of consecutive slots, without a wrap.
    */
   added(first: number, count: number): void;
   /**
-   * Slots stopped being drawable: evicted, or only kept as the history of
-   * others.
+   * Called when slots become unavailable: replaced, or only kept as history of other
+   * rows.
    *
    * @param first The first of them.
-   * @param count Number of slots; they follow each other without a wrap.
+   * @param count Number of consecutive slots, without a wrap.
    */
   removed(first: number, count: number): void;
   /**
-   * Fills all of `drawn.slots` and `drawn.weights`.
+   * Samples rows: fills `drawn.slots` and `drawn.weights`.
    *
    * @param drawn Arrays to fill.
-   * @param context Rows to draw from.
+   * @param context Rows and random stream.
    * @throws {RangeError} If it cannot draw that many.
    */
   draw(drawn: Drawn, context: DrawContext): void;
   /**
-   * Called with the number of slots before the first row and whenever there are
-   * more.
+   * Called with the number of slots before the first row and whenever it grows.
    *
-   * @param capacity Slots from now on.
+   * @param capacity New number of slots.
    */
   resize?(capacity: number): void;
   /**
-   * Saves what it was told.
+   * Saves its state.
    *
-   * @returns Plain data, owned by the caller.
+   * @returns Plain data.
    */
   save(): StateTree;
   /**
-   * Restores what {@link save} returned. A state that it cannot take changes
-   * nothing.
+   * Restores a saved state. One that does not fit changes nothing.
    *
    * @param state Plain data; copied.
    * @throws {TypeError} If it is not such a state.
@@ -87,7 +82,7 @@ export interface Sampler {
 /** Options of a {@linkcode UniformSampler}. */
 export interface UniformSamplerOptions {
   /**
-   * True where a row may come more than once in a batch.
+   * Sample with replacement, so that a row may occur more than once in a batch.
    *
    * @default true
    */
@@ -95,10 +90,8 @@ export interface UniformSamplerOptions {
 }
 
 /**
- * Draws each row as likely as any other.
- *
- * Without replacement it shuffles no more than it draws, and needs memory for
- * a batch, not for all rows.
+ * Samples uniformly. Without replacement it needs time and memory in proportion to the
+ * batch, not to the buffer.
  *
  * @example
  * ```ts
@@ -130,17 +123,17 @@ export class UniformSampler implements Sampler {
     if (!replacement) this.#shuffle = new SparseShuffle();
   }
 
-  /** Does nothing: all rows are as likely. */
+  /** Does nothing: sampling is uniform. */
   added(): void {}
 
-  /** Does nothing: all rows are as likely. */
+  /** Does nothing: sampling is uniform. */
   removed(): void {}
 
   /**
-   * Draws rows.
+   * Samples rows.
    *
-   * @param drawn Takes slots, and weights of 1.
-   * @param context The rows and the randomness.
+   * @param drawn Arrays to fill with slots, and weights of 1.
+   * @param context Rows and random stream.
    * @throws {RangeError} If there is no row, or without replacement fewer than
    * are drawn.
    */
@@ -161,7 +154,7 @@ export class UniformSampler implements Sampler {
   }
 
   /**
-   * Saves nothing: it draws again each time.
+   * Saves nothing: it has no state.
    *
    * @returns Plain data.
    */
@@ -169,7 +162,7 @@ export class UniformSampler implements Sampler {
     return {};
   }
 
-  /** Restores nothing: it draws again each time. */
+  /** Restores nothing: it has no state. */
   load(): void {}
 }
 

@@ -6,14 +6,13 @@ const FAN_OUT_BITS = 4;
 const FAN_OUT = 1 << FAN_OUT_BITS;
 
 /**
- * Numbers of 0 and above, with their sum, the largest, and the index at which
- * their running sum passes a given mass, each in logarithmic time. It draws rows in
- * proportion to their priorities.
+ * Sum tree: numbers of at least 0 with their sum, their maximum, and a search of the
+ * index where the running sum exceeds a mass, each in logarithmic time, for sampling
+ * rows in proportion to priorities.
  *
- * Each node has 16 children, so that a million leaves lie five levels deep, and
- * the nodes take nearly one and a half bytes for each leaf of 8 bytes. A node is always
- * recomputed from its children: sums do not drift, and follow from the leaves
- * alone. That is done when a sum is next needed, once for all changes until then.
+ * Each node has 16 children, so a million leaves are five levels deep, and nodes take
+ * about 1.5 bytes for each leaf of 8 bytes. Nodes are recomputed from their children,
+ * once for all changes, when a sum is needed: sums do not drift.
  *
  * @example
  * ```ts
@@ -27,7 +26,7 @@ const FAN_OUT = 1 << FAN_OUT_BITS;
  * ```
  */
 export class SumTree {
-  /** Leaves that it has. */
+  /** Number of leaves. */
   readonly capacity: number;
   /** The leaves: always the same memory, to be read only. */
   readonly leaves: Float64Array;
@@ -70,19 +69,19 @@ export class SumTree {
     this.leaves = this.#sums.subarray(0, capacity);
   }
 
-  /** The sum of all leaves. */
+  /** Sum of all leaves. */
   get total(): number {
     this.#refresh();
     return this.#sums[this.#sums.length - 1];
   }
 
-  /** The largest leaf. */
+  /** Largest leaf. */
   get max(): number {
     this.#refresh();
     return this.#maxes[this.#maxes.length - 1];
   }
 
-  /** The smallest leaf above 0, found among all; `Infinity` if all are 0. */
+  /** Smallest leaf above 0, by a search of all; `Infinity` if all are 0. */
   get min(): number {
     let min = Infinity;
     for (const leaf of this.leaves) if (leaf > 0 && leaf < min) min = leaf;
@@ -90,10 +89,10 @@ export class SumTree {
   }
 
   /**
-   * Changes a leaf.
+   * Sets a leaf.
    *
    * @param index Its index.
-   * @param value Its number, finite and not below 0.
+   * @param value Finite number of at least 0.
    * @throws {RangeError} If there is no such leaf, or the number is another.
    */
   set(index: number, value: number): void {
@@ -104,10 +103,10 @@ export class SumTree {
   }
 
   /**
-   * Changes leaves that lie side by side to the same number.
+   * Sets consecutive leaves to the same number.
    *
-   * @param value The number, finite and not below 0.
-   * @param range The leaves from `first` up to but not with `end`.
+   * @param value Finite number of at least 0.
+   * @param range Leaves from `first` to `end - 1`.
    * @throws {RangeError} If there are no such leaves, or the number is another.
    */
   fill(
@@ -123,11 +122,11 @@ export class SumTree {
   }
 
   /**
-   * Finds the first index whose running sum, with its own leaf, exceeds a mass. A
-   * leaf of 0 is never found.
+   * Finds the first index whose running sum, including its own leaf, exceeds a mass.
+   * Leaves of 0 are never found.
    *
-   * @param mass A number not below 0. From the total on, to which rounding may
-   * lead, it finds the last leaf above 0.
+   * @param mass Number of at least 0. From the total on, due to rounding, the last leaf
+   * above 0 is found.
    * @returns The index.
    * @throws {RangeError} If all leaves are 0 or the mass is below 0.
    */
@@ -162,10 +161,10 @@ export class SumTree {
   }
 
   /**
-   * Finds the leaf of each of many masses.
+   * Finds the leaves of many masses.
    *
    * @param masses Masses as for {@link find}; in ascending order it is fastest.
-   * @param into Takes the indices; as long as `masses`.
+   * @param into Array to fill with indices; as long as `masses`.
    * @throws {RangeError} If all leaves are 0 or a mass is below 0.
    */
   findMany(masses: ArrayLike<number>, into: Int32Array): void {
@@ -173,9 +172,9 @@ export class SumTree {
   }
 
   /**
-   * Takes over leaves; those beyond them become 0.
+   * Sets all leaves; those beyond the array become 0.
    *
-   * @param leaves Numbers, finite and not below 0; copied.
+   * @param leaves Finite numbers of at least 0; copied.
    * @throws {RangeError} If there are more than its leaves, or a number is
    * another; no leaf is changed then.
    */

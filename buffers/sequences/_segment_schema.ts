@@ -12,12 +12,12 @@ import type { Storage } from "../storage/storage.ts";
 
 /** Options of a {@linkcode SequenceReplayBuffer}. */
 export interface SequenceReplayBufferOptions {
-  /** Steps of each environment that fit in, in whole segments. */
+  /** Capacity in steps of each environment, in whole segments. */
   readonly capacity: number;
-  /** Steps of a segment. */
+  /** Number of steps of a segment. */
   readonly numSteps: number;
   /**
-   * Environments whose segments are added side by side.
+   * Number of environments whose segments are added together.
    *
    * @default 1
    */
@@ -25,53 +25,52 @@ export interface SequenceReplayBufferOptions {
   /** Fields of each step, by name. */
   readonly fields: Readonly<Record<string, Field>>;
   /**
-   * Steps that fields have more than `numSteps`, by name: 1 for observations with
-   * the one after the last step.
+   * Additional steps of fields beyond `numSteps`, by name: 1 for observations with the
+   * one after the last step.
    *
    * @default {}
    */
   readonly extraSteps?: Readonly<Record<string, number>>;
   /**
-   * Fields that are recorded once for each segment, by name: the state of a
-   * recurrent network before the first step.
+   * Fields that are recorded once for each segment, such as the recurrent state before
+   * the first step.
    *
    * @default {}
    */
   readonly states?: Readonly<Record<string, Field>>;
   /**
-   * Array fields that are drawn as stacks of frames, by path, with the frames of
-   * a stack. They are added as single frames, `stack - 1` more than steps: those
-   * before the first step come first. Drawn are stacks along the last axis,
-   * oldest frame first, with zeros for frames of earlier episodes, as
-   * {@linkcode decodeFrameStacks} gives.
+   * Frame stacks: paths of array fields, with the number of frames. They are added as
+   * single frames, `stack - 1` more than steps: those before the first step come first.
+   * Sampled are stacks along the last axis, oldest frame first, with zeros for frames
+   * of earlier episodes, as in {@linkcode decodeFrameStacks}.
    *
    * @default {}
    */
   readonly stack?: Readonly<Record<string, number>>;
   /**
-   * Frames of stacks from before their episode's first: zeros, or the first one
-   * again, as `FrameStack` of `@bellman/envs` makes them.
+   * Frames before the first one of an episode: zeros, or copies of the first, as in
+   * `FrameStack` of `@bellman/envs`.
    *
    * @default "zero"
    */
   readonly padding?: "zero" | "reset";
   /**
-   * Fields, a single number for each step, that are above 0 where an episode
-   * ended with a step. Only stacks need them.
+   * Flags, a single number for each step, that are above 0 where an episode ended. Only
+   * frame stacks need them.
    *
    * @default ["terminated", "truncated"]
    */
   readonly ends?: readonly string[];
   /**
-   * Choice of the segments of a batch, of all environments together, such as one
-   * by priorities. Batches then have `weights`, a number for each segment.
+   * Sampler of segments over all environments, such as a prioritized one. Batches then
+   * have `weights`, one for each segment.
    *
-   * @default each environment's own, with equal probability
+   * @default uniform, for each environment separately
    */
   readonly sampler?: Sampler;
   /**
-   * Place of the segments: memory, or a file that may be larger than memory, such
-   * as `FileStorage` of `@bellman/buffers/storage`, which no other buffer uses.
+   * Storage of the segments: memory, or a file that may be larger than memory, such as
+   * `FileStorage` of `@bellman/buffers/storage`, used by no other buffer.
    *
    * @default its own memory
    */

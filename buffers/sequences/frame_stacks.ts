@@ -10,13 +10,13 @@ import { FieldRows, ZEROS } from "../replay/rows.ts";
 import { Stacker } from "../replay/stacker.ts";
 import { MemoryColumn } from "../storage/memory_storage.ts";
 
-/** Sizes of the frames of {@linkcode decodeFrameStacks}. */
+/** Sizes for {@linkcode decodeFrameStacks}. */
 export interface FrameStacksOptions {
-  /** Shape of a frame; stacks grow along its last axis. */
+  /** Shape of a frame; frames are stacked along its last axis. */
   readonly shape: readonly number[];
-  /** Frames of a stack. */
+  /** Number of frames in a stack. */
   readonly stack: number;
-  /** Steps of each stream; there is one stack more than that. */
+  /** Number of steps of each stream; there is one more stack. */
   readonly numSteps: number;
 }
 

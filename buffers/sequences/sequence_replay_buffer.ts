@@ -33,8 +33,8 @@ import { SegmentFrames } from "./frame_stacks.ts";
 export type { SequenceReplayBufferOptions };
 
 /**
- * Segments that a {@linkcode SequenceReplayBuffer} drew, by field: arrays
- * `[segment, step, ...shape]`, and `[segment, ...shape]` of states.
+ * Batch of segments by field: arrays `[segment, step, ...shape]`, and `[segment,
+ * ...shape]` for fields recorded once.
  */
 export type SequenceBatch = {
   /** Numbers of the segments: `place * numEnvs + env`. */
@@ -42,16 +42,15 @@ export type SequenceBatch = {
   [field: string]: FieldData;
 };
 
-/** State that a {@linkcode SequenceReplayBuffer} saves: each row is a segment. */
+/** Saved state of a {@linkcode SequenceReplayBuffer}: each row is a segment. */
 export type SequenceReplayBufferState = ReplayBufferState;
 
 /**
- * Keeps whole segments of several environments for learners that go through
- * steps in order, such as ACER or recurrent networks; when it is full, the
- * oldest go.
+ * Replay buffer of whole segments, for learners that need consecutive steps, such as
+ * ACER or recurrent networks; the oldest segments are replaced.
  *
  * A segment has `numSteps` steps, and fields that are recorded once, such as the
- * state of a recurrent network before them. Frames that are stacked are kept once each.
+ * recurrent state before them. Stacked frames are stored once each.
  *
  * Source: `acer/buffer.py` of OpenAI's baselines.
  *
@@ -82,11 +81,11 @@ export type SequenceReplayBufferState = ReplayBufferState;
  * ```
  */
 export class SequenceReplayBuffer {
-  /** Environments side by side. */
+  /** Number of environments. */
   readonly numEnvs: number;
-  /** Steps of a segment. */
+  /** Number of steps of a segment. */
   readonly numSteps: number;
-  /** Segments of each environment that fit in. */
+  /** Capacity in segments of each environment. */
   readonly capacity: number;
   readonly #schema: SegmentSchema;
   /** Segments, each of which is a row: `[place, env, ...]`. */
@@ -151,12 +150,12 @@ export class SequenceReplayBuffer {
       : undefined;
   }
 
-  /** Segments of each environment that it holds. */
+  /** Number of segments of each environment. */
   get length(): number {
     return this.#buffer.length / this.numEnvs;
   }
 
-  /** Numbers of the latest segments, of each environment; none where it is empty. */
+  /** Numbers of the latest segments, one for each environment; empty if there are none. */
   get newest(): Int32Array {
     const { ring } = this.#memory, count = Math.min(ring.length, this.numEnvs);
     return Int32Array.from(
@@ -165,14 +164,14 @@ export class SequenceReplayBuffer {
     );
   }
 
-  /** Bytes of memory of all its arrays. */
+  /** Bytes of memory of its arrays. */
   get byteLength(): number {
     return this.#buffer.byteLength;
   }
 
   /**
-   * Counts as the original does if it holds so many steps of each environment: in
-   * whole segments, rounded down, but at least one.
+   * Returns true if it holds so many steps of each environment, counted as in the
+   * original: in whole segments, rounded down, at least one.
    *
    * @param steps Steps of each environment.
    */
@@ -181,11 +180,10 @@ export class SequenceReplayBuffer {
   }
 
   /**
-   * Records a segment of each environment; one that cannot be recorded changes
-   * nothing.
+   * Adds a segment of each environment; an invalid one changes nothing.
    *
-   * @param segment For each field its numbers `[env, step, ...shape]`, and
-   * `[env, ...shape]` of what is recorded once; copied.
+   * @param segment Numbers of each field `[env, step, ...shape]`, or `[env, ...shape]`
+   * if recorded once; copied.
    * @throws {RangeError} If an array's length is wrong, a field of integers would hold
    * another number than it is given, or there is no such field.
    * @throws {TypeError} If a field is missing or nested otherwise.
@@ -195,7 +193,7 @@ export class SequenceReplayBuffer {
   }
 
   /**
-   * Allocates arrays that segments can be drawn into again and again.
+   * Allocates a batch for reuse.
    *
    * @param size Number of segments.
    * @throws {RangeError} If it is not a whole number above 0.
@@ -214,14 +212,13 @@ export class SequenceReplayBuffer {
   }
 
   /**
-   * Draws segments with replacement, the first of environment 0, the next of
-   * environment 1, and so on in turn: each is any one of its environment's, with
-   * equal probability. A sampler chooses among all segments instead.
+   * Samples segments with replacement, in turn from environment 0, 1 and so on,
+   * uniformly for each. A sampler chooses among all segments instead.
    *
    * @param random Random stream.
-   * @param options Number of segments, one of each environment by default, or
-   * arrays of {@link batch} that take them.
-   * @returns The segments, in the given arrays or new ones.
+   * @param options Number of segments, by default one of each environment, or a batch
+   * to reuse.
+   * @returns The segments, in the reused or a new batch.
    * @throws {RangeError} If it holds no segment, or arrays do not fit.
    */
   sample(
@@ -257,7 +254,7 @@ export class SequenceReplayBuffer {
    *
    * @param segments Numbers `place * numEnvs + env`, where places are counted
    * from 0 and used again from 0 on when the buffer is full.
-   * @param into Takes them; of {@link batch}, with as many segments.
+   * @param into Batch to fill, with as many segments.
    * @returns `into`.
    * @throws {RangeError} If it holds no such segment, or arrays do not fit.
    */
@@ -341,25 +338,24 @@ export class SequenceReplayBuffer {
     }
   }
 
-  /** Forgets all segments. */
+  /** Removes all segments. */
   clear(): void {
     this.#buffer.clear();
   }
 
   /**
-   * Saves all segments. Those in a file are brought to the disk there, and left
-   * out.
+   * Saves all segments. Those in a file are flushed to disk and left out.
    *
-   * @returns Plain data, owned by the caller.
+   * @returns Plain data.
    */
   save(): SequenceReplayBufferState {
     return this.#buffer.save();
   }
 
   /**
-   * Restores what {@link save} returned, bit for bit.
+   * Restores a saved state, bit for bit.
    *
-   * @param state The state of a buffer with the same options; copied.
+   * @param state Saved state of a buffer with the same options; copied.
    * @throws {RangeError} If sizes or names differ.
    * @throws {TypeError} If it is not such a state.
    * @throws {SyntaxError} If its segments in a file are damaged, or were

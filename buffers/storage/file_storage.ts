@@ -12,12 +12,11 @@ import { layOut, type RecordLayout } from "./records.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 import { SyncFile } from "./sync_file.ts";
 
-/** Memory that a {@linkcode FileStorage} takes, and saves that it keeps the rows of. */
+/** Options of a {@linkcode FileStorage}. */
 export interface FileStorageOptions {
   /**
-   * Bytes of rows that were read or are to be written: those of a batch at least,
-   * so that each of its rows is read once for all fields. The system's own cache
-   * of the file comes in addition.
+   * Bytes of the cache of read and unwritten rows: at least those of a batch, so that
+   * each row is read once for all fields. The system's file cache comes in addition.
    *
    * @default 16777216
    */
@@ -30,8 +29,9 @@ export interface FileStorageOptions {
    */
   readonly blockBytes?: number;
   /**
-   * Newest saves whose rows stay, beside those that {@link FileStorage.keep}
-   * names: the last one, and the one that is being written somewhere.
+   * Number of latest saves whose rows are kept, besides those that
+   * {@link FileStorage.keep} names: the last one, and one that may still be being
+   * written.
    *
    * @default 2
    */
@@ -39,8 +39,8 @@ export interface FileStorageOptions {
 }
 
 /**
- * Error where a file has not all rows of a state any more: they are damaged, or
- * their places were used again.
+ * Error if a file no longer has all rows of a saved state: they are damaged, or were
+ * overwritten.
  *
  * @example
  * ```ts
@@ -62,7 +62,7 @@ export class LostRowsError extends SyntaxError {
   override readonly name = "LostRowsError";
 }
 
-/** State of a {@linkcode FileStorage}: places of its rows, and their checksums. */
+/** Saved state of a {@linkcode FileStorage}: positions and checksums of its rows. */
 export type FileStorageState = {
   /** Name, dtype and size of each column. */
   columns: string;
@@ -75,19 +75,17 @@ export type FileStorageState = {
 };
 
 /**
- * Keeps rows in a file, which may be larger than memory. All fields of a row lie
- * together in one record, and rows that follow each other in a block with a
- * checksum.
+ * Storage of rows in a file, which may be larger than memory. All fields of a row are
+ * in one record, and consecutive rows in a block with a checksum.
  *
- * A buffer's `save()` brings its rows to the disk, and its state tells where they
- * lie: `saveBuffer` and `loadBuffer` work as with rows in memory. Rows that a save
- * needs are not overwritten while its state may be loaded: changes go to other
- * places, and the file grows by them. A block is checked whenever it is read, and
- * all of them when a state is loaded: damaged rows are an error, and so is a state
- * whose rows the file no longer has.
+ * A buffer's `save()` flushes its rows to disk and saves their positions: `saveBuffer`
+ * and `loadBuffer` work as with rows in memory. Rows of a save are not overwritten
+ * while its state may be loaded: changes go elsewhere, and the file grows. Blocks are
+ * checked whenever they are read, and all of them when a state is loaded: damaged or
+ * overwritten rows are an error.
  *
- * One process at a time may have the file open. Deno needs the permission to
- * read and write its folder.
+ * Only one process at a time may have the file open. Deno needs permission to read and
+ * write its folder.
  *
  * @example
  * ```ts
@@ -132,16 +130,16 @@ export class FileStorage implements Storage {
   }
 
   /**
-   * Opens a file of rows, or begins one. Rows that it has are there once a state
-   * of theirs is loaded.
+   * Opens or creates a file of rows. Existing rows become available when a state is
+   * loaded.
    *
-   * @param path The file; its folder exists.
-   * @param options Memory that it takes, and saves that it keeps the rows of.
+   * @param path Path of the file; its folder must exist.
+   * @param options Cache size, and number of saves whose rows are kept.
    * @returns The storage.
    * @throws {RangeError} If a size is not a whole number above 0.
    * @throws {SyntaxError} If it is no file: a link, a folder.
    * @throws {TypeError} If the runtime has no files.
-   * @throws {Error} The system's error where it cannot be opened.
+   * @throws {Error} System error if it cannot be opened.
    */
   static open(
     path: string | URL,
@@ -210,11 +208,11 @@ export class FileStorage implements Storage {
   }
 
   /**
-   * Brings all rows to the disk. They stay until two later saves, or as many as
-   * `saves` says, and as long as {@link keep} names this one.
+   * Flushes all rows to disk. They are kept until two later saves, or as many as
+   * `saves` tells, and as long as {@link keep} names this one.
    *
-   * @returns Where they lie, and their checksums: plain data for {@link load}.
-   * @throws {Error} The system's error where it cannot be written.
+   * @returns Positions and checksums: plain data for {@link load}.
+   * @throws {Error} System error if it cannot be written.
    */
   save(): FileStorageState {
     const blocks = this.#open();
@@ -233,9 +231,9 @@ export class FileStorage implements Storage {
   }
 
   /**
-   * Throws unless the file has all rows of a save, as they were: reads them.
+   * Throws unless the file still has all rows of a save, unchanged: reads them.
    *
-   * @param state What {@link save} returned.
+   * @param state Result of {@link save}.
    * @throws {LostRowsError} If rows are damaged, or were overwritten since then, it
    * is no such state, or one of other columns.
    */
@@ -267,9 +265,9 @@ export class FileStorage implements Storage {
   }
 
   /**
-   * Takes over the rows of a save, instead of the current ones.
+   * Restores the rows of a save, instead of the current ones.
    *
-   * @param state What {@link check} accepted.
+   * @param state State that {@link check} accepted.
    */
   load(state: StateTree): void {
     const saved = state as FileStorageState;
@@ -280,11 +278,10 @@ export class FileStorage implements Storage {
   }
 
   /**
-   * Names the saves whose states may still be loaded, such as those of all
-   * checkpoints on the disk: their rows stay, and the places of all others are
-   * used again.
+   * Sets the saves whose states may still be loaded, such as those of all checkpoints
+   * on disk: their rows are kept, and all other space is reused.
    *
-   * @param states What {@link save} returned, also before the file was opened.
+   * @param states Results of {@link save}, also from before the file was opened.
    */
   keep(states: readonly StateTree[]): void {
     this.#kept = states as FileStorageState[];
@@ -292,7 +289,7 @@ export class FileStorage implements Storage {
     this.#protect();
   }
 
-  /** Drops all rows. Those of known saves stay. */
+  /** Removes all rows. Those of known saves are kept. */
   clear(): void {
     this.#open().clear();
     this.#protect();

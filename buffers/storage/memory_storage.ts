@@ -3,7 +3,7 @@ import { ARRAYS, type FieldArray } from "../fields.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 
 /**
- * Keeps each array field in one typed array.
+ * Storage of rows in memory, one typed array for each array field.
  *
  * @example
  * ```ts
@@ -19,7 +19,7 @@ import type { Column, ColumnSpec, Storage } from "./storage.ts";
  */
 export class MemoryStorage implements Storage {
   /**
-   * Makes room for the rows of one array field, all of them zeros.
+   * Allocates the rows of one array field, all zeros.
    *
    * @param spec The field.
    * @param rows Number of rows.

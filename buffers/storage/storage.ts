@@ -1,36 +1,35 @@
 import type { StateTree } from "@bellman/types";
 import type { FieldArray, FieldDtype } from "../fields.ts";
 
-/** Array field of a {@linkcode Column}. */
+/** Array field to be stored. */
 export interface ColumnSpec {
   /** Path of the array field, such as `observation.camera`. */
   readonly name: string;
-  /** Kind of its numbers. */
+  /** Type of its numbers. */
   readonly dtype: FieldDtype;
-  /** Numbers of a row. */
+  /** Number of elements of a row. */
   readonly size: number;
 }
 
-/** Rows of one array field, in memory or elsewhere. */
+/** Stored rows of one array field. */
 export interface Column {
-  /** Bytes that it takes up in memory. */
+  /** Bytes of memory. */
   readonly byteLength: number;
   /**
-   * All rows as one array, `rows * size` numbers, where they are in memory: they
-   * are then read and written there, and neither `read` nor `write` is called.
+   * All rows as one array, `rows * size` numbers, if they are in memory: they are then
+   * accessed directly, and neither `read` nor `write` is called.
    */
   readonly data?: FieldArray;
   /**
-   * True where its rows outlive the process: a buffer's state leaves them out, and
-   * a buffer that loads takes those that the column holds.
+   * True if its rows outlive the process: a saved state leaves them out.
    *
    * @default false
    */
   readonly persistent?: boolean;
   /**
-   * Writes rows that follow each other.
+   * Writes consecutive rows.
    *
-   * @param row The first of them.
+   * @param row First row.
    * @param values Their numbers, one row after the other; copied.
    */
   write(row: number, values: ArrayLike<number>): void;
@@ -39,40 +38,40 @@ export interface Column {
    *
    * @param row Its number.
    * @param into An array of the column's dtype.
-   * @param at Place of the row's first number in it.
+   * @param at Index of the row's first number in the array.
    */
   read(row: number, into: FieldArray, at: number): void;
-  /** Frees what it holds besides memory, such as files. */
+  /** Frees its resources, such as files. */
   close?(): void;
 }
 
-/** Place of a buffer's rows: memory, or files that may be larger than memory. */
+/** Storage of a buffer's rows: memory, or files that may be larger than memory. */
 export interface Storage {
   /**
-   * Makes room for the rows of one array field, all of them zeros.
+   * Allocates the rows of one array field, all zeros.
    *
    * @param spec The field.
    * @param rows Number of rows.
    */
   allocate(spec: ColumnSpec, rows: number): Column;
   /**
-   * Brings rows that outlive the process to the disk.
+   * Flushes persistent rows to disk.
    *
-   * @returns Plain data by which `load` finds them again.
+   * @returns Plain data for `load`.
    */
   save?(): StateTree;
   /**
-   * Throws unless the rows of a save are all there, as they were.
+   * Throws unless all rows of a save are present and unchanged.
    *
-   * @param state What `save` returned, perhaps in another process.
+   * @param state Result of `save`, perhaps in another process.
    */
   check?(state: StateTree | undefined): void;
   /**
-   * Takes over the rows of a save.
+   * Restores the rows of a save.
    *
-   * @param state What `check` accepted.
+   * @param state State that `check` accepted.
    */
   load?(state: StateTree): void;
-  /** Forgets all rows that outlive the process. */
+  /** Removes all persistent rows. */
   clear?(): void;
 }

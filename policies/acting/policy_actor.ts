@@ -79,7 +79,7 @@ export interface CompilePolicyOptions extends PolicyCompilation {
 }
 
 /** Inputs of the `results` function of {@link compilePolicy}. */
-export interface PolicyGiven {
+export interface PolicyResultInputs {
   /** The parameters. */
   readonly params: Params;
   /** Noise `[numEnvs, noise.size]`, if `sampled` is true. */
@@ -126,7 +126,7 @@ export function compilePolicy<
   policy: CompilablePolicy<O>,
   results: (
     output: O,
-    given: PolicyGiven,
+    inputs: PolicyResultInputs,
   ) => Readonly<Record<K, tf.Tensor | undefined>>,
   options: CompilePolicyOptions,
 ): (inputs: PolicyInputs) => Readonly<Record<K, Float32Array | Int32Array>> {
@@ -408,7 +408,7 @@ export interface PolicyActorOptions extends PolicyOptions {
    */
   record?(
     output: PolicyOutput,
-    given: PolicyGiven,
+    inputs: PolicyResultInputs,
   ): Readonly<Record<string, tf.Tensor | undefined>>;
 }
 

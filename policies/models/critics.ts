@@ -63,7 +63,7 @@ export function criticLoss(
  * @param targets Target values `[batch]`.
  * @returns Errors `[batch]`, at least 0.
  */
-export function absoluteTdErrors(
+function absoluteTdErrors(
   values: readonly tf.Tensor1D[],
   targets: tf.Tensor1D,
 ): tf.Tensor1D {

@@ -1,11 +1,11 @@
-import { valueAndGradients } from "@bellman/compute";
+import { adam, valueAndGradients } from "@bellman/compute";
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import * as tf from "@tensorflow/tfjs";
 import {
-  absoluteTdErrors,
   criticDiagnostics,
   criticLoss,
+  criticStep,
   criticTargets,
   eachCritic,
   smallestEstimates,
@@ -74,11 +74,17 @@ Deno.test("a weight counts like as many rows, in loss and gradient", () => {
 });
 
 Deno.test("errors are the mean distance from the target, of either sign", () => {
-  const errors = absoluteTdErrors(
-    [tf.tensor1d([3, 0]), tf.tensor1d([1, -1])],
-    tf.tensor1d([2, 2]),
+  const optimizer = adam();
+  const critics = {
+    "qf1/v": tf.tensor1d([3, 0]),
+    "qf2/v": tf.tensor1d([1, -1]),
+  };
+  const { tdErrors } = criticStep(
+    { critics, criticSlots: optimizer.init(critics) },
+    (params) => eachCritic(params, ({ v }) => v as tf.Tensor1D),
+    { targets: tf.tensor1d([2, 2]), optimizer, learningRate: tf.scalar(0.1) },
   );
-  assertEquals(errors.arraySync(), [1, 2.5]);
+  assertEquals(tdErrors.arraySync(), [1, 2.5]);
 });
 
 await tf.setBackend("cpu");

@@ -9,8 +9,7 @@ import {
   initNoisyLayer,
   noisyLayer,
 } from "../networks/noisy_layer.ts";
-import { initLayer, LARGEST } from "../networks/_layers.ts";
-import { activationFunction } from "../networks/network.ts";
+import { activationFunction, initLayer, LARGEST } from "../networks/_layers.ts";
 import {
   type ObservationEncoder,
   observationEncoder,

@@ -2,6 +2,8 @@ import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import type { BoxSpace, RandomSource } from "@bellman/types";
 import {
+  type Activation,
+  type ActivationName,
   type BiasInitializer,
   type Initializer,
   parameter,
@@ -130,4 +132,43 @@ export function channelAxis(
   if (shape.length === 2) return "none";
   const isFirst = shape.length === 3 && shape[0] < SMALLEST_IMAGE;
   return isFirst ? "first" : undefined;
+}
+
+/** Built-in activation functions. */
+const FUNCTIONS: Readonly<
+  Record<ActivationName, (x: tf.Tensor) => tf.Tensor>
+> = {
+  tanh: (x) => tf.tanh(x),
+  relu: (x) => tf.relu(x),
+  elu: (x) => tf.elu(x),
+  selu: (x) => tf.selu(x),
+  leaky_relu: (x) => tf.leakyRelu(x, 0.01),
+  sigmoid: (x) => tf.sigmoid(x),
+  softplus: (x) => tf.softplus(x),
+  silu: (x) => tf.mul(x, tf.sigmoid(x)),
+  linear: (x) => x,
+};
+
+/** Names of the built-in activation functions. */
+export const activationNames: readonly ActivationName[] = Object.keys(
+  FUNCTIONS,
+) as ActivationName[];
+
+/**
+ * Returns an activation function by its name.
+ *
+ * @param activation Name, or a function, which is returned unchanged.
+ * @returns The function.
+ * @throws {RangeError} If there is no activation of that name.
+ */
+export function activationFunction(
+  activation: Activation,
+): (x: tf.Tensor) => tf.Tensor {
+  if (typeof activation === "function") return activation;
+  if (Object.hasOwn(FUNCTIONS, activation)) return FUNCTIONS[activation];
+  throw new RangeError(
+    `Cannot use the activation '${activation}': choose one of ${
+      activationNames.join(", ")
+    }`,
+  );
 }

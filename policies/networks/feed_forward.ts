@@ -2,6 +2,7 @@ import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import type { RandomSource } from "@bellman/types";
 import {
+  activationFunction,
   channelAxis,
   denseLayer,
   flattenRows,
@@ -11,7 +12,6 @@ import {
 import { orthogonal } from "./initializers.ts";
 import {
   type Activation,
-  activationFunction,
   type BiasInitializer,
   type Initializer,
   type Network,

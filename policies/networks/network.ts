@@ -1,6 +1,6 @@
 import type { Params } from "@bellman/compute";
 import type { RandomSource } from "@bellman/types";
-import * as tf from "@tensorflow/tfjs";
+import type * as tf from "@tensorflow/tfjs";
 
 export { addPrefix, pickPrefix } from "@bellman/compute";
 
@@ -127,41 +127,3 @@ export type ActivationName =
 
 /** Activation function by name, or as an elementwise function. */
 export type Activation = ActivationName | ((x: tf.Tensor) => tf.Tensor);
-
-const FUNCTIONS: Readonly<
-  Record<ActivationName, (x: tf.Tensor) => tf.Tensor>
-> = {
-  tanh: (x) => tf.tanh(x),
-  relu: (x) => tf.relu(x),
-  elu: (x) => tf.elu(x),
-  selu: (x) => tf.selu(x),
-  leaky_relu: (x) => tf.leakyRelu(x, 0.01),
-  sigmoid: (x) => tf.sigmoid(x),
-  softplus: (x) => tf.softplus(x),
-  silu: (x) => tf.mul(x, tf.sigmoid(x)),
-  linear: (x) => x,
-};
-
-/** Names of the built-in activation functions. */
-export const activationNames: readonly ActivationName[] = Object.keys(
-  FUNCTIONS,
-) as ActivationName[];
-
-/**
- * Returns an activation function by its name.
- *
- * @param activation Name, or a function, which is returned unchanged.
- * @returns The function.
- * @throws {RangeError} If there is no activation of that name.
- */
-export function activationFunction(
-  activation: Activation,
-): (x: tf.Tensor) => tf.Tensor {
-  if (typeof activation === "function") return activation;
-  if (Object.hasOwn(FUNCTIONS, activation)) return FUNCTIONS[activation];
-  throw new RangeError(
-    `Cannot use the activation '${activation}': choose one of ${
-      activationNames.join(", ")
-    }`,
-  );
-}

@@ -1,12 +1,12 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { dense, denseLayer } from "./_layers.ts";
 import {
   activationFunction,
-  type ActivationName,
   activationNames,
-  parameter,
-} from "./network.ts";
+  dense,
+  denseLayer,
+} from "./_layers.ts";
+import { type ActivationName, parameter } from "./network.ts";
 import { assertClose } from "../testdata/assertions.ts";
 import { testOnBackends, values } from "../testdata/backends.ts";
 
