@@ -165,12 +165,6 @@ function atan2({ model, inputs: [y, x] }: Lowering): string {
   return model.op("Where", [model.op("Equal", [x, zero]), onAxis, side]);
 }
 
-/** Multiplies numbers below 0 by their slope. */
-function prelu({ model, inputs: [x, slope] }: Lowering): string {
-  const below = model.op("Less", [x, model.scalar(0)]);
-  return model.op("Where", [below, model.op("Mul", [x, slope]), x]);
-}
-
 /** Compares; booleans as whole numbers, as ONNX compares none by size. */
 function comparison(op: string, direction: Direction): PrimitiveKernel {
   return elementwise({
@@ -262,7 +256,6 @@ export const BINARY: Kernels = {
     },
   }),
   Atan2: formula({ onnx: atan2, hlo: directHlo("atan2") }),
-  BitwiseAnd: elementwise(named("BitwiseAnd", "and"), { inputs }),
   Equal: comparison("Equal", "EQ"),
   NotEqual: elementwise({
     onnx: ({ model, inputs }) => model.op("Not", [model.op("Equal", inputs)]),
@@ -274,15 +267,6 @@ export const BINARY: Kernels = {
   GreaterEqual: comparison("GreaterOrEqual", "GE"),
   LogicalAnd: elementwise(named("And", "and"), { inputs, dtype: "bool" }),
   LogicalOr: elementwise(named("Or", "or"), { inputs, dtype: "bool" }),
-  Prelu: elementwise({
-    onnx: prelu,
-    hlo: ({ program, inputs: [x, slope] }) =>
-      program.select(
-        isBelow(program, x),
-        program.map("multiply", x, slope),
-        x,
-      ),
-  }, { inputs: ["x", "alpha"], by: "float32", dtype: "float32" }),
   EluGrad: elementwise({
     onnx: ({ model, inputs: [dy, y] }) => {
       const above = model.op("GreaterOrEqual", [y, model.scalar(0)]);
