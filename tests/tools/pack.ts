@@ -17,11 +17,7 @@ import { KOFFI_VERSION, packages, ROOT } from "./packages.ts";
 const ENGINES = { node: "^22.12.0 || ^24.0.0" };
 
 /** Packages that are large or native, and looked up when they are asked for. */
-const OPTIONAL = [
-  "onnxruntime-node",
-  "@tensorflow/tfjs-node-gpu",
-  "@mujoco/mujoco",
-];
+const OPTIONAL = ["onnxruntime-node", "@mujoco/mujoco"];
 
 /** First line of a file whose types are not checked. */
 const UNCHECKED = "// @ts-nocheck\n";
@@ -64,8 +60,12 @@ async function rename(folder: string): Promise<void> {
     const text = await Deno.readTextFile(path);
     const renamed = text.replace(UNCHECKED, "").replaceAll(
       /(\bfrom\s*|\bimport\s*\(?\s*)"([^"\n]+)"/g,
-      (whole, before, name) =>
-        name in names ? `${before}"${names[name]}"` : whole,
+      (whole, before, path) => {
+        const key = Object.keys(names)
+          .find((name) => `${path}/`.startsWith(`${name}/`));
+        if (key === undefined) return whole;
+        return `${before}"${names[key]}${path.slice(key.length)}"`;
+      },
     );
     if (renamed !== text) await Deno.writeTextFile(path, renamed);
   }
