@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { DType } from "../graph/graph.ts";
-import { fromBlocked, knownBlocked } from "./blocked.ts";
+import { fromBlocked, knownBlocked } from "./blocked_convolution.ts";
 import type { Direction, HloTensor } from "../stablehlo/program_builder.ts";
 import {
   type Computes,

@@ -4,7 +4,7 @@ import {
   blockedConvolution,
   blockedFilterGradient,
   blockedInputGradient,
-} from "./blocked.ts";
+} from "./blocked_convolution.ts";
 import {
   type HloTensor,
   integers,

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { type Attributes, sameShape, sizeOf } from "../graph/graph.ts";
+import { type Attributes, sizeOf } from "../graph/graph.ts";
 import type { ModelBuilder } from "../onnx/model_builder.ts";
 import {
   type HloTensor,
@@ -36,9 +36,6 @@ function lowerMatMul(lowering: Lowering<MatMulAttributes>): string {
   const { transposeA, transposeB } = node.attributes;
   const [a, b] = node.inputs;
   const matrices = a.shape.length === 2 && b.shape.length === 2;
-  if (matrices && a.dtype === "float32" && a.shape[transposeA ? 0 : 1] === 1) {
-    return outerProduct(lowering);
-  }
   // ONNX Runtime has no Gemm of whole numbers.
   if (matrices && a.dtype === "float32") {
     return model.op("Gemm", lowering.inputs, gemmFlags(node.attributes));
@@ -51,16 +48,6 @@ function lowerMatMul(lowering: Lowering<MatMulAttributes>): string {
   });
   const product = model.op("MatMul", [x, y]);
   return a.dtype === "bool" ? model.cast(product, "bool") : product;
-}
-
-/** Multiplies a column by a row: broadcasting is faster than a product. */
-function outerProduct(
-  { model, inputs: [a, b], node }: Lowering<unknown>,
-): string {
-  const [{ shape: [rows, columns] }] = node.outputs;
-  const shaped = (name: string, shape: number[], i: number) =>
-    sameShape(node.inputs[i].shape, shape) ? name : model.reshape(name, shape);
-  return model.op("Mul", [shaped(a, [rows, 1], 0), shaped(b, [1, columns], 1)]);
 }
 
 /** Swaps the last two axes. */

@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import { type DType, sizeOf, type Value } from "../graph/graph.ts";
-import { blockedSum } from "./blocked.ts";
+import { blockedSum } from "./blocked_convolution.ts";
 import {
   type HloTensor,
   type ProgramBuilder,
@@ -164,7 +164,7 @@ const SUM = reduction({ onnx: "ReduceSum", hlo: sumHlo }, wide);
 
 /**
  * Sums a matrix's rows, such as the gradient of a bias, by a product with ones:
- * ONNX Runtime's own sum takes five times as long.
+ * ONNX Runtime's own sum takes five times as long, and A2C's update 8 % more time.
  */
 function sumOfRows(
   { inputs: [x], model, node }: Lowering<unknown>,
