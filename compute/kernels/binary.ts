@@ -31,8 +31,6 @@ function formula(compute: Computes): PrimitiveKernel {
 const isFloat = ({ node }: Lowering): boolean =>
   node.inputs[0].dtype === "float32";
 
-const DOUBLE = { to: 11 };
-
 /**
  * Divides and rounds down, to a whole number; 0 where the divisor is. Whole
  * numbers are divided as doubles, which hold them: ONNX rounds towards 0, and
@@ -44,7 +42,7 @@ function floorDiv(lowering: Lowering): string {
     const quotient = model.op("Floor", [model.op("Div", [a, b])]);
     return truncated(model, quotient, "int32");
   }
-  const [x, y] = [a, b].map((it) => model.op("Cast", [it], DOUBLE));
+  const [x, y] = [a, b].map((it) => model.op("Cast", [it], { to: 11 }));
   const quotient = model.op("Floor", [model.op("Div", [x, y])]);
   const isZero = equals(model, model.cast(b, "int32"), 0);
   return model.op("Where", [
@@ -142,11 +140,6 @@ function powHlo({ program, inputs: [a, b] }: HloLowering): HloTensor {
 /** Compares whole numbers with a number. */
 function equals(model: Lowering["model"], x: string, number: number): string {
   return model.op("Equal", [x, model.scalar(number, "int32")]);
-}
-
-function squaredDifference({ model, inputs }: Lowering): string {
-  const difference = model.op("Sub", inputs);
-  return model.op("Mul", [difference, difference]);
 }
 
 /** Computes the angle of a point, from the half plane that `atan` knows. */
@@ -249,7 +242,10 @@ export const BINARY: Kernels = {
   Maximum: arithmetic(named("Max", "maximum")),
   Minimum: arithmetic(named("Min", "minimum")),
   SquaredDifference: arithmetic({
-    onnx: squaredDifference,
+    onnx: ({ model, inputs }) => {
+      const difference = model.op("Sub", inputs);
+      return model.op("Mul", [difference, difference]);
+    },
     hlo: ({ program, inputs }) => {
       const difference = program.map("subtract", ...inputs);
       return program.map("multiply", difference, difference);

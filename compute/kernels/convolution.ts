@@ -1,5 +1,4 @@
 import type { Value } from "../graph/graph.ts";
-import type { ModelBuilder } from "../onnx/model_builder.ts";
 import {
   blockedConvolution,
   blockedFilterGradient,
@@ -96,10 +95,8 @@ function kernelOf(
   };
 }
 
-/** Arranges filters `[height, width, in, out]` as ONNX has them. */
-function arranged(model: ModelBuilder, filter: string): string {
-  return model.transpose(filter, [3, 2, 0, 1]);
-}
+/** Order of axes: filters `[height, width, in, out]` as ONNX has them. */
+const TO_OIHW = [3, 2, 0, 1];
 
 /** Settings of a convolution of StableHLO. */
 interface HloConvolution {
@@ -170,7 +167,7 @@ const FORWARD: Convolution = {
   blocked: blockedConvolution,
   lower: ({ model, inputs: [x, filter, ...bias], node }, info) => {
     const images = model.transpose(x, TO_NCHW);
-    const filters = arranged(model, filter);
+    const filters = model.transpose(filter, TO_OIHW);
     const made = convolve(model, [images, filters, ...bias], info);
     const active = node.attributes.relu ? model.op("Relu", [made]) : made;
     return model.transpose(active, TO_NHWC);
@@ -197,7 +194,7 @@ const INPUT_GRADIENT: Convolution = {
   blocked: blockedInputGradient,
   lower: ({ model, inputs: [dy, filter] }, info) => {
     const gradients = model.transpose(dy, TO_NCHW);
-    const filters = arranged(model, filter);
+    const filters = model.transpose(filter, TO_OIHW);
     const made = convTranspose(model, [gradients, filters], info);
     return model.transpose(made, TO_NHWC);
   },

@@ -51,7 +51,7 @@ function gatherHlo(
 }
 
 /** Takes places of an axis, by indices of any shape. */
-export function takeHlo(
+function takeHlo(
   program: ProgramBuilder,
   [x, indices]: readonly HloTensor[],
   axis: number,
