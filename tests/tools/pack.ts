@@ -60,12 +60,8 @@ async function rename(folder: string): Promise<void> {
     const text = await Deno.readTextFile(path);
     const renamed = text.replace(UNCHECKED, "").replaceAll(
       /(\bfrom\s*|\bimport\s*\(?\s*)"([^"\n]+)"/g,
-      (whole, before, path) => {
-        const key = Object.keys(names)
-          .find((name) => `${path}/`.startsWith(`${name}/`));
-        if (key === undefined) return whole;
-        return `${before}"${names[key]}${path.slice(key.length)}"`;
-      },
+      (whole, before, name) =>
+        name in names ? `${before}"${names[name]}"` : whole,
     );
     if (renamed !== text) await Deno.writeTextFile(path, renamed);
   }
