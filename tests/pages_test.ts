@@ -175,6 +175,7 @@ const ASK = `(async ({ selectBackend, selectEngine }) => {
       lines.push(error.message);
     }
   };
+  await said(() => selectBackend("tensorflow"));
   await said(() => selectBackend("wasm"));
   await said(() => selectBackend());
   await said(() => selectEngine("xla"));
@@ -186,6 +187,7 @@ const ASK = `(async ({ selectBackend, selectEngine }) => {
 })`;
 
 const COMPUTE = new URL("../compute/mod.ts", import.meta.url);
+const NO_TENSORFLOW = "Cannot use the tensorflow backend: it needs Deno";
 const NO_XLA = "Cannot use the engine 'xla': XLA needs Deno";
 const MISSING =
   'has no tfjs-backend-wasm-simd.wasm: put the binaries of npm\'s @tensorflow/tfjs-backend-wasm there, or name their folder by selectBackend("wasm", { wasmPaths })';
@@ -199,7 +201,8 @@ chromiumTest(
         folder,
         `import("/compute.js").then(${ASK})`,
       );
-      const [wasm, ...others] = lines as string[];
+      const [tensorflow, wasm, ...others] = lines as string[];
+      assertEquals(tensorflow, NO_TENSORFLOW);
       const address = "Cannot use the wasm backend: http://127.0.0.1:";
       assert(wasm.startsWith(address) && wasm.endsWith(MISSING), wasm);
       const noOnnx = "ONNX Runtime needs Deno or Node";
@@ -229,6 +232,7 @@ nodeTest(
         const { out, err } = await runProgram(path, ["-e", code]);
         assertEquals(err, "");
         assertEquals(JSON.parse(out), [
+          NO_TENSORFLOW,
           `Cannot use the wasm backend: this bundle ${MISSING}`,
           "cpu",
           NO_XLA,

@@ -1,17 +1,16 @@
+import { isDeno, permissionState } from "@bellman/files";
 import * as tf from "@tensorflow/tfjs";
 import "@tensorflow/tfjs-backend-cpu";
-// Types of the methods of tensors that the gradients' file adds.
-import type {} from "@tensorflow/tfjs/dist/public/chained_ops/register_all_chained_ops.js";
 import { closest } from "fastest-levenshtein";
 import "./tfjs_gradients.js";
 
 /** A backend that computes tensors, or `auto` for the first that loads. */
-export type BackendName = "auto" | "wasm" | "cpu";
+export type BackendName = "auto" | "tensorflow" | "wasm" | "cpu";
 
 /** The backend that was taken. */
 export interface BackendInfo {
   /** Name in TensorFlow.js. */
-  name: "wasm" | "cpu";
+  name: "tensorflow" | "wasm" | "cpu";
   /** One line that names what computes, and where. */
   description: string;
 }
@@ -27,14 +26,25 @@ export interface BackendOptions {
   readonly wasmPaths?: string | URL;
 }
 
+async function loadTensorFlow(): Promise<string> {
+  if (!isDeno()) throw new Error("it needs Deno");
+  // Bundlers for pages follow no address that is made when it is used.
+  const { href } = new URL("./tensorflow/mod.ts", import.meta.url);
+  const native: typeof import("./tensorflow/mod.ts") = await import(href);
+  return await native.loadTensorFlowBackend();
+}
+
+async function loadWasm({ wasmPaths }: BackendOptions): Promise<string> {
+  const { loadWasmBackend } = await import("./wasm/load.ts");
+  return await loadWasmBackend(wasmPaths);
+}
+
 /** Loads a backend; returns what it computes with. */
 const LOADERS: Readonly<
   Record<BackendInfo["name"], (options: BackendOptions) => Promise<string>>
 > = {
-  wasm: async ({ wasmPaths }) => {
-    const { loadWasmBackend } = await import("./wasm/load.ts");
-    return await loadWasmBackend(wasmPaths);
-  },
+  tensorflow: loadTensorFlow,
+  wasm: loadWasm,
   cpu: () => Promise.resolve("plain JavaScript"),
 };
 
@@ -59,9 +69,9 @@ async function take(
 /**
  * Selects the backend that computes tensors, and makes it ready.
  *
- * `auto` takes `wasm`, or `cpu` where that does not load; an explicit request
- * never falls back. The wasm backend gets the kernels that it lacks, so that every
- * network of this library trains on it.
+ * `auto` takes the first of `tensorflow` (in Deno alone), `wasm` and `cpu` that
+ * loads; an explicit request never falls back. The wasm backend gets the kernels that it
+ * lacks, so that every network of this library trains on it.
  *
  * @param name Name of the backend.
  * @param options Place of WebAssembly's binaries.
@@ -85,14 +95,31 @@ export async function selectBackend(
   name: BackendName = "auto",
   options: BackendOptions = {},
 ): Promise<BackendInfo> {
-  if (name === "auto") {
-    return await take("wasm", options).catch(() => take("cpu", options));
-  }
+  if (name === "auto") return await firstThatLoads(options);
   if (Object.hasOwn(LOADERS, name)) return await take(name, options);
   const names = ["auto", ...Object.keys(LOADERS)];
   throw new RangeError(
     `Unknown backend '${name}': did you mean '${closest(name, names)}'?`,
   );
+}
+
+async function firstThatLoads(options: BackendOptions): Promise<BackendInfo> {
+  const reasons: string[] = [];
+  for (const name of Object.keys(LOADERS) as BackendInfo["name"][]) {
+    // `auto` asks the user nothing about native libraries.
+    if (name === "tensorflow" && wouldAskForFfi()) continue;
+    try {
+      return await take(name, options);
+    } catch (error) {
+      reasons.push((error as Error).message);
+    }
+  }
+  throw new Error(reasons.join("; "));
+}
+
+/** True where Deno would ask at the terminal before loading a native library. */
+export function wouldAskForFfi(): boolean {
+  return permissionState({ name: "ffi" }) === "prompt";
 }
 
 /**

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "./select_backend.ts";
 import { runDeno } from "../../tests/testdata/run_deno.ts";
@@ -48,7 +48,8 @@ async function select(
 Deno.test("auto takes one, with nothing else on the terminal", async () => {
   const { stdout, stderr } = await select("auto", ["-A"]);
   const [name, sum] = stdout.split("\n");
-  assertEquals([name, sum, stderr], ["wasm", "2", ""]);
+  assert(["tensorflow", "wasm"].includes(name), name);
+  assertEquals([sum, stderr], ["2", ""]);
 });
 
 Deno.test("wasm needs to read and nothing more", async () => {

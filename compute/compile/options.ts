@@ -1,11 +1,7 @@
 import type * as tf from "@tensorflow/tfjs";
-import {
-  isDeno,
-  isNotCapable,
-  permissionState,
-  platform,
-} from "@bellman/files";
+import { isDeno, isNotCapable, platform } from "@bellman/files";
 import { closest } from "fastest-levenshtein";
+import { wouldAskForFfi } from "../backends/select_backend.ts";
 import {
   type Graph,
   multiplications,
@@ -54,13 +50,11 @@ function resolveEngine(
   }
   if (engine === "eager") return "eager";
   const isAuto = engine === "auto";
-  // Deno would ask at the terminal before it loads a native library.
-  const wouldAsk = permissionState({ name: "ffi" }) === "prompt";
   // Faster than ONNX Runtime on a GPU alone, for convolutions.
-  const mayFind = isAuto && isDeno() && !wouldAsk;
+  const mayFind = isAuto && isDeno() && !wouldAskForFfi();
   if (mayFind && findGpu() !== undefined) return "xla";
   const name = isAuto ? "onnx" : engine;
-  const reason = isAuto && wouldAsk ? needsFfi("onnx") : whyNot(name);
+  const reason = isAuto && wouldAskForFfi() ? needsFfi("onnx") : whyNot(name);
   if (reason === undefined) return name;
   if (!isAuto) {
     throw new Error(`Cannot use the engine '${engine}': ${reason}`);

@@ -195,7 +195,7 @@ const THREEFRY: PrimitiveKernel<Bits> = {
 export const RANDOM: Kernels = { Threefry: THREEFRY };
 
 /** Backends of eager functions, which compute them on the host. */
-const EAGER = ["cpu", "wasm"];
+const EAGER = ["cpu", "wasm", "tensorflow"];
 
 for (const backendName of EAGER) {
   tf.registerKernel({

@@ -144,6 +144,7 @@ nodeTest("a package names its dependencies and its peers", async () => {
     .get("@bellman/compute")!;
   assertMatch(engines.node, /^\^22.*\^24/);
   assertEquals(Object.keys(peerDependencies).sort(), [
+    "@tensorflow/tfjs-node-gpu",
     "koffi",
     "onnxruntime-node",
   ]);

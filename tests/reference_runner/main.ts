@@ -13,11 +13,11 @@ import process from "node:process";
 import { Comparison, type Outcome } from "./comparison.ts";
 import { runners } from "./runners.ts";
 
-const BACKENDS = ["auto", "wasm", "cpu"] as const;
+const BACKENDS = ["auto", "tensorflow", "wasm", "cpu"] as const;
 const ENGINES = ["eager", "onnx", "xla"] as const;
 const HOSTS = ["deno", "node"] as const;
 const USAGE =
-  "usage: deno task reference DIR [--backend wasm|cpu] [--engine eager|onnx|xla] [--host deno|node]";
+  "usage: deno task reference DIR [--backend wasm|cpu|tensorflow] [--engine eager|onnx|xla] [--host deno|node]";
 
 /** A mistake of the person at the command line: one line, exit code 2. */
 class UsageError extends Error {}

@@ -17,7 +17,11 @@ import { KOFFI_VERSION, packages, ROOT } from "./packages.ts";
 const ENGINES = { node: "^22.12.0 || ^24.0.0" };
 
 /** Packages that are large or native, and looked up when they are asked for. */
-const OPTIONAL = ["onnxruntime-node", "@mujoco/mujoco"];
+const OPTIONAL = [
+  "onnxruntime-node",
+  "@tensorflow/tfjs-node-gpu",
+  "@mujoco/mujoco",
+];
 
 /** First line of a file whose types are not checked. */
 const UNCHECKED = "// @ts-nocheck\n";

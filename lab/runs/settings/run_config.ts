@@ -183,7 +183,7 @@ export interface RunConfig {
    *
    * @default "auto"
    */
-  backend: "auto" | "wasm" | "cpu";
+  backend: "auto" | "tensorflow" | "wasm" | "cpu";
   /**
    * Environment steps between two log rows, with one more at the end; null logs about 100 rows a run.
    *
