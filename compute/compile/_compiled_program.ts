@@ -11,7 +11,7 @@ import {
   typeName,
 } from "../graph/graph.ts";
 import type { StateRun } from "../graph/passes/pack_state.ts";
-import type { Unit } from "../loops/stages.ts";
+import type { Unit } from "../loops/cut_graph.ts";
 import { atItsPlace } from "../tracing/source_line.ts";
 import { isTensor, type Traced, traceFunction } from "../tracing/trace.ts";
 import {

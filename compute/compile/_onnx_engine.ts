@@ -13,14 +13,14 @@ import {
 import { optimize } from "../graph/passes/optimize.ts";
 import { packState, type StateRun } from "../graph/passes/pack_state.ts";
 import { scalarProgram } from "../loops/find_loops.ts";
-import { compileLoop, type Loop } from "../loops/loop.ts";
+import { compileLoop, type Loop } from "../loops/compile_loop.ts";
 import {
   findInPlace,
   findStages,
   type Stage,
   type Staged,
   unstaged,
-} from "../loops/stages.ts";
+} from "../loops/cut_graph.ts";
 import { lowerGraph } from "../lowering/lower.ts";
 import { encodeModel } from "../onnx/model_builder.ts";
 import {

@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { DType } from "../graph/graph.ts";
-import { fromBlocked, knownBlocked } from "./blocked.ts";
+import { fromBlocked, knownBlocked } from "./blocked_convolution.ts";
 import type { Direction, HloTensor } from "../stablehlo/program_builder.ts";
 import {
   type Computes,
@@ -31,8 +31,6 @@ function formula(compute: Computes): PrimitiveKernel {
 const isFloat = ({ node }: Lowering): boolean =>
   node.inputs[0].dtype === "float32";
 
-const DOUBLE = { to: 11 };
-
 /**
  * Divides and rounds down, to a whole number; 0 where the divisor is. Whole
  * numbers are divided as doubles, which hold them: ONNX rounds towards 0, and
@@ -44,7 +42,7 @@ function floorDiv(lowering: Lowering): string {
     const quotient = model.op("Floor", [model.op("Div", [a, b])]);
     return truncated(model, quotient, "int32");
   }
-  const [x, y] = [a, b].map((it) => model.op("Cast", [it], DOUBLE));
+  const [x, y] = [a, b].map((it) => model.op("Cast", [it], { to: 11 }));
   const quotient = model.op("Floor", [model.op("Div", [x, y])]);
   const isZero = equals(model, model.cast(b, "int32"), 0);
   return model.op("Where", [
@@ -144,11 +142,6 @@ function equals(model: Lowering["model"], x: string, number: number): string {
   return model.op("Equal", [x, model.scalar(number, "int32")]);
 }
 
-function squaredDifference({ model, inputs }: Lowering): string {
-  const difference = model.op("Sub", inputs);
-  return model.op("Mul", [difference, difference]);
-}
-
 /** Computes the angle of a point, from the half plane that `atan` knows. */
 function atan2({ model, inputs: [y, x] }: Lowering): string {
   const zero = model.scalar(0);
@@ -163,12 +156,6 @@ function atan2({ model, inputs: [y, x] }: Lowering): string {
   const quarter = model.scalar(Math.PI / 2);
   const onAxis = model.op("Mul", [model.op("Sign", [y]), quarter]);
   return model.op("Where", [model.op("Equal", [x, zero]), onAxis, side]);
-}
-
-/** Multiplies numbers below 0 by their slope. */
-function prelu({ model, inputs: [x, slope] }: Lowering): string {
-  const below = model.op("Less", [x, model.scalar(0)]);
-  return model.op("Where", [below, model.op("Mul", [x, slope]), x]);
 }
 
 /** Compares; booleans as whole numbers, as ONNX compares none by size. */
@@ -255,14 +242,16 @@ export const BINARY: Kernels = {
   Maximum: arithmetic(named("Max", "maximum")),
   Minimum: arithmetic(named("Min", "minimum")),
   SquaredDifference: arithmetic({
-    onnx: squaredDifference,
+    onnx: ({ model, inputs }) => {
+      const difference = model.op("Sub", inputs);
+      return model.op("Mul", [difference, difference]);
+    },
     hlo: ({ program, inputs }) => {
       const difference = program.map("subtract", ...inputs);
       return program.map("multiply", difference, difference);
     },
   }),
   Atan2: formula({ onnx: atan2, hlo: directHlo("atan2") }),
-  BitwiseAnd: elementwise(named("BitwiseAnd", "and"), { inputs }),
   Equal: comparison("Equal", "EQ"),
   NotEqual: elementwise({
     onnx: ({ model, inputs }) => model.op("Not", [model.op("Equal", inputs)]),
@@ -274,15 +263,6 @@ export const BINARY: Kernels = {
   GreaterEqual: comparison("GreaterOrEqual", "GE"),
   LogicalAnd: elementwise(named("And", "and"), { inputs, dtype: "bool" }),
   LogicalOr: elementwise(named("Or", "or"), { inputs, dtype: "bool" }),
-  Prelu: elementwise({
-    onnx: prelu,
-    hlo: ({ program, inputs: [x, slope] }) =>
-      program.select(
-        isBelow(program, x),
-        program.map("multiply", x, slope),
-        x,
-      ),
-  }, { inputs: ["x", "alpha"], by: "float32", dtype: "float32" }),
   EluGrad: elementwise({
     onnx: ({ model, inputs: [dy, y] }) => {
       const above = model.op("GreaterOrEqual", [y, model.scalar(0)]);

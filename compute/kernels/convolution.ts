@@ -1,10 +1,9 @@
 import type { Value } from "../graph/graph.ts";
-import type { ModelBuilder } from "../onnx/model_builder.ts";
 import {
   blockedConvolution,
   blockedFilterGradient,
   blockedInputGradient,
-} from "./blocked.ts";
+} from "./blocked_convolution.ts";
 import {
   type HloTensor,
   integers,
@@ -61,10 +60,8 @@ interface Convolution {
   ) => HloTensor;
 }
 
-/** Makes a kernel; depthwise, each channel has filters of its own. */
 function kernelOf(
   { inputs, blocked, lower, lowerHlo }: Convolution,
-  { depthwise }: { depthwise: boolean },
 ): PrimitiveKernel<Settings> {
   const infoOf = (values: readonly Value[], attributes: Settings) => {
     const { x, filter, dy } = Object.fromEntries(
@@ -74,7 +71,6 @@ function kernelOf(
       x: x ?? attributes.inputShape,
       filter: filter ?? attributes.filterShape,
       attributes,
-      depthwise,
       dy,
     });
   };
@@ -88,7 +84,7 @@ function kernelOf(
     lower: (lowering) => {
       const { inputs, attributes } = lowering.node;
       const info = infoOf(inputs, attributes);
-      const fits = !depthwise && inputs.every((it) => it.dtype === "float32");
+      const fits = inputs.every((it) => it.dtype === "float32");
       const made = fits ? blocked(lowering, info) : undefined;
       return made ?? lower(lowering, info);
     },
@@ -99,16 +95,8 @@ function kernelOf(
   };
 }
 
-/**
- * Arranges filters `[height, width, in, out]` as ONNX has them; depthwise ones,
- * `[height, width, in, multiplier]`, as groups of one input each.
- */
-function arranged(model: ModelBuilder, filter: string, info: ConvInfo): string {
-  const { groups, outChannels, filterHeight, filterWidth } = info;
-  if (groups === 1) return model.transpose(filter, [3, 2, 0, 1]);
-  const turned = model.transpose(filter, [2, 3, 0, 1]);
-  return model.reshape(turned, [outChannels, 1, filterHeight, filterWidth]);
-}
+/** Order of axes: filters `[height, width, in, out]` as ONNX has them. */
+const TO_OIHW = [3, 2, 0, 1];
 
 /** Settings of a convolution of StableHLO. */
 interface HloConvolution {
@@ -121,8 +109,6 @@ interface HloConvolution {
   readonly spread?: readonly number[];
   /** Steps between neighbours of the filters. */
   readonly dilations: readonly number[];
-  readonly featureGroups?: number;
-  readonly batchGroups?: number;
 }
 
 function convolveHlo(
@@ -141,8 +127,8 @@ function convolveHlo(
       padding: pairs([top, left], [bottom, right]),
       lhs_dilation: integers(it.spread ?? [1, 1]),
       rhs_dilation: integers(it.dilations),
-      feature_group_count: `${it.featureGroups ?? 1} : i64`,
-      batch_group_count: `${it.batchGroups ?? 1} : i64`,
+      feature_group_count: "1 : i64",
+      batch_group_count: "1 : i64",
     },
   });
 }
@@ -181,27 +167,19 @@ const FORWARD: Convolution = {
   blocked: blockedConvolution,
   lower: ({ model, inputs: [x, filter, ...bias], node }, info) => {
     const images = model.transpose(x, TO_NCHW);
-    const filters = arranged(model, filter, info);
+    const filters = model.transpose(filter, TO_OIHW);
     const made = convolve(model, [images, filters, ...bias], info);
     const active = node.attributes.relu ? model.op("Relu", [made]) : made;
     return model.transpose(active, TO_NHWC);
   },
   lowerHlo: (lowering, info) => {
     const { program, inputs: [x, filter, bias], node } = lowering;
-    const { filterHeight, filterWidth, inChannels, outChannels } = info;
-    const filters = program.reshape(filter, [
-      filterHeight,
-      filterWidth,
-      inChannels / info.groups,
-      outChannels,
-    ]);
-    const made = convolveHlo(lowering, [x, filters], {
+    const made = convolveHlo(lowering, [x, filter], {
       axes: "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
       shape: info.outShape,
       strides: stridesOf(info),
       pads: padsHlo(info),
       dilations: dilationsOf(info),
-      featureGroups: info.groups,
     });
     const shifted = bias === undefined
       ? made
@@ -216,7 +194,7 @@ const INPUT_GRADIENT: Convolution = {
   blocked: blockedInputGradient,
   lower: ({ model, inputs: [dy, filter] }, info) => {
     const gradients = model.transpose(dy, TO_NCHW);
-    const filters = arranged(model, filter, info);
+    const filters = model.transpose(filter, TO_OIHW);
     const made = convTranspose(model, [gradients, filters], info);
     return model.transpose(made, TO_NHWC);
   },
@@ -236,7 +214,6 @@ const INPUT_GRADIENT: Convolution = {
       pads: [...before, ...after],
       spread: stridesOf(info),
       dilations: dilationsOf(info),
-      featureGroups: info.groups,
     });
   },
 };
@@ -244,78 +221,49 @@ const INPUT_GRADIENT: Convolution = {
 /**
  * The gradient of the filter: a convolution of the input with the gradient of
  * the output as its filter. Channels and batch change places, steps become
- * dilations; depthwise, each channel is a group.
+ * dilations.
  */
 const FILTER_GRADIENT: Convolution = {
   inputs: ["x", "dy"],
   blocked: blockedFilterGradient,
   lower: ({ model, inputs: [x, dy], node }, info) => {
-    const { batchSize, inChannels, inHeight, inWidth, outChannels } = info;
     const { inputs: [, { shape }], attributes: { filterShape } } = node;
-    if (outChannels !== shape[3]) {
+    if (info.outChannels !== shape[3]) {
       throw new RangeError(
         `Cannot lower a convolution's gradient [${shape}] for filters [${filterShape}]`,
       );
     }
-    const channels = inChannels / info.groups;
-    const turned = model.transpose(x, [3, 0, 1, 2]);
-    const grouped = [channels, info.groups * batchSize, inHeight, inWidth];
     const made = model.op("Conv", [
-      info.groups === 1 ? turned : model.reshape(turned, grouped),
+      model.transpose(x, [3, 0, 1, 2]),
       model.transpose(dy, [3, 0, 1, 2]),
     ], {
       dilations: stridesOf(info),
       strides: dilationsOf(info),
       pads: padsOf(info),
-      group: info.groups,
     });
     // Steps that do not come out even leave places beyond the filter.
     const isWhole = outputPadding(info).every((extra) => extra === 0);
     const size = [info.filterHeight, info.filterWidth] as const;
     const cut = isWhole ? made : cutImage(model, made, size);
-    const apart = [inChannels, outChannels / info.groups, ...size];
-    return model.transpose(
-      info.groups === 1 ? cut : model.reshape(cut, apart),
-      [2, 3, 0, 1],
-    );
+    return model.transpose(cut, [2, 3, 0, 1]);
   },
   lowerHlo: (lowering, info) => {
-    const { program, inputs: [x, dy], node } = lowering;
-    const { filterHeight, filterWidth, inChannels, outChannels } = info;
-    const made = convolveHlo(lowering, [x, dy], {
+    const { inputs, node } = lowering;
+    return convolveHlo(lowering, inputs, {
       axes: "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]",
-      shape: [
-        filterHeight,
-        filterWidth,
-        inChannels / info.groups,
-        outChannels,
-      ],
+      shape: node.outputs[0].shape,
       strides: dilationsOf(info),
       pads: padsHlo(info),
       dilations: stridesOf(info),
-      batchGroups: info.groups,
     });
-    return program.reshape(made, node.outputs[0].shape);
   },
 };
 
-const dense = (it: Convolution) => kernelOf(it, { depthwise: false });
-
 /** Convolutions over images, and their gradients. */
 export const CONVOLUTION: Kernels = {
-  Conv2D: dense(FORWARD),
-  BiasedConv2D: dense({ ...FORWARD, inputs: ["x", "filter", "bias"] }),
-  Conv2DBackpropInput: dense(INPUT_GRADIENT),
-  Conv2DBackpropFilter: dense(FILTER_GRADIENT),
+  Conv2D: kernelOf(FORWARD),
+  BiasedConv2D: kernelOf({ ...FORWARD, inputs: ["x", "filter", "bias"] }),
+  Conv2DBackpropInput: kernelOf(INPUT_GRADIENT),
+  Conv2DBackpropFilter: kernelOf(FILTER_GRADIENT),
   FusedConv2D: fused("Conv2D", ["x", "filter"]),
-};
-
-const depthwise = (it: Convolution) => kernelOf(it, { depthwise: true });
-
-/** Convolutions of each channel with filters of its own. */
-export const DEPTHWISE_CONVOLUTION: Kernels = {
-  DepthwiseConv2dNative: depthwise(FORWARD),
-  DepthwiseConv2dNativeBackpropInput: depthwise(INPUT_GRADIENT),
-  DepthwiseConv2dNativeBackpropFilter: depthwise(FILTER_GRADIENT),
-  FusedDepthwiseConv2D: fused("DepthwiseConv2dNative", ["x", "filter"]),
 };

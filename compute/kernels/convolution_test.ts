@@ -15,27 +15,23 @@ import { given, testCompiled } from "../testdata/compiled_agrees.ts";
 import { testCompiledEngines } from "../testdata/engines.ts";
 import { trace } from "../tracing/trace.ts";
 
-const KINDS = { conv2d: tf.conv2d, depthwiseConv2d: tf.depthwiseConv2d };
+testCompiled("conv2d", convolutions, (it) => ({
+  fn: convolve(it),
+  inputs: imageAndFilter(it),
+}), 40);
 
-for (const [kind, op] of Object.entries(KINDS)) {
-  testCompiled(kind, convolutions, (it) => ({
-    fn: convolve(it, op as typeof tf.conv2d),
-    inputs: imageAndFilter(it),
-  }), 40);
+testCompiled("both gradients of conv2d", withoutDilations, (it) => ({
+  fn: convolve(it),
+  inputs: imageAndFilter(it),
+  gradients: true,
+}), 60);
 
-  testCompiled(`both gradients of ${kind}`, withoutDilations, (it) => ({
-    fn: convolve(it, op as typeof tf.conv2d),
-    inputs: imageAndFilter(it),
-    gradients: true,
-  }), 60);
-
-  for (const activation of ACTIVATIONS) {
-    testCompiled(
-      `fused ${kind} with ${activation}`,
-      fc.record({ it: withoutDilations, bias: fc.boolean() }),
-      (it) => fusedConvolution(kind as keyof typeof KINDS, activation, it),
-    );
-  }
+for (const activation of ACTIVATIONS) {
+  testCompiled(
+    `fused conv2d with ${activation}`,
+    fc.record({ it: withoutDilations, bias: fc.boolean() }),
+    (it) => fusedConvolution(activation, it),
+  );
 }
 
 testCompiled("conv2dTranspose", withoutDilations, (it) => {
@@ -137,19 +133,3 @@ Deno.test("windows that are longer than the image are refused", () => {
     "3x3 over images of 2x2",
   );
 });
-
-testCompiled("separableConv2d", withoutDilations, (it) => ({
-  fn: (x, filter, points) =>
-    tf.separableConv2d(
-      x as tf.Tensor4D,
-      filter as tf.Tensor4D,
-      points as tf.Tensor4D,
-      it.strides[0],
-      namedPadding(it),
-    ),
-  inputs: [
-    ...imageAndFilter(it),
-    given([1, 1, it.channels * it.out, 2], { seed: it.seed + 2 }),
-  ],
-  gradients: true,
-}));

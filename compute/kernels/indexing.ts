@@ -51,7 +51,7 @@ function gatherHlo(
 }
 
 /** Takes places of an axis, by indices of any shape. */
-export function takeHlo(
+function takeHlo(
   program: ProgramBuilder,
   [x, indices]: readonly HloTensor[],
   axis: number,
@@ -192,20 +192,6 @@ const SCATTER_UPDATE: PrimitiveKernel = {
     ]),
   lowerHlo: ({ program, inputs }) =>
     scatterHlo(program, inputs, (_, update) => update),
-};
-
-const SPARSE_TO_DENSE: CompositeKernel<{ outputShape: number[] }> = {
-  inputs: ["sparseIndices", "sparseValues", "defaultValue"],
-  compose: ([indices, values, otherwise], { outputShape: shape }) => {
-    const base = run("BroadcastTo", { x: otherwise }, { shape });
-    const rows = indices.rank === 0 ? 1 : indices.shape[0];
-    const depth = indices.rank < 2 ? 1 : indices.shape[1]!;
-    const at = tf.reshape(indices, [rows, depth]);
-    const updates = values.size === rows && values.rank > 0
-      ? values
-      : run("BroadcastTo", { x: values }, { shape: [rows] });
-    return tf.tensorScatterUpdate(base, at, updates);
-  },
 };
 
 /** Compares, since ONNX's own operation counts negative indices from the end. */
@@ -401,7 +387,6 @@ export const INDEXING: Kernels = {
   GatherNd: GATHER_ND,
   ScatterNd: SCATTER_ND,
   TensorScatterUpdate: SCATTER_UPDATE,
-  SparseToDense: SPARSE_TO_DENSE,
   OneHot: ONE_HOT,
   UnsortedSegmentSum: SEGMENT_SUM,
   TopK: TOP_K,

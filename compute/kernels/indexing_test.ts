@@ -157,30 +157,6 @@ testCompiled(
 );
 
 testCompiled(
-  "sparseToDense",
-  fc.record({ it: distinct, scalar: fc.boolean(), matrix: fc.boolean() }),
-  ({ it, scalar, matrix }) => {
-    const rows = it.order.filter((row) => row < it.length);
-    const at = matrix ? rows.flatMap((row) => [row, row % 2]) : rows;
-    return {
-      fn: (at, values, otherwise) =>
-        tf.sparseToDense(
-          at,
-          values as tf.Tensor1D,
-          matrix ? [it.length, 2] as never : [it.length] as never,
-          otherwise as tf.Scalar,
-        ),
-      inputs: [
-        exactly(at, matrix ? [rows.length, 2] : [rows.length], "int32"),
-        given(scalar ? [] : [rows.length], { seed: it.seed, dtype: it.dtype }),
-        given([], { seed: it.seed + 1, dtype: it.dtype }),
-      ],
-    };
-  },
-  25,
-);
-
-testCompiled(
   "oneHot, out of range too",
   fc.record({
     ids: shapes({ maxRank: 3 }),

@@ -1,10 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import {
-  type Attributes,
-  sameShape,
-  sizeOf,
-  type Value,
-} from "../graph/graph.ts";
+import { type Attributes, sizeOf } from "../graph/graph.ts";
 import type { ModelBuilder } from "../onnx/model_builder.ts";
 import {
   type HloTensor,
@@ -41,9 +36,6 @@ function lowerMatMul(lowering: Lowering<MatMulAttributes>): string {
   const { transposeA, transposeB } = node.attributes;
   const [a, b] = node.inputs;
   const matrices = a.shape.length === 2 && b.shape.length === 2;
-  if (matrices && a.dtype === "float32" && a.shape[transposeA ? 0 : 1] === 1) {
-    return outerProduct(lowering);
-  }
   // ONNX Runtime has no Gemm of whole numbers.
   if (matrices && a.dtype === "float32") {
     return model.op("Gemm", lowering.inputs, gemmFlags(node.attributes));
@@ -56,16 +48,6 @@ function lowerMatMul(lowering: Lowering<MatMulAttributes>): string {
   });
   const product = model.op("MatMul", [x, y]);
   return a.dtype === "bool" ? model.cast(product, "bool") : product;
-}
-
-/** Multiplies a column by a row: broadcasting is faster than a product. */
-function outerProduct(
-  { model, inputs: [a, b], node }: Lowering<unknown>,
-): string {
-  const [{ shape: [rows, columns] }] = node.outputs;
-  const shaped = (name: string, shape: number[], i: number) =>
-    sameShape(node.inputs[i].shape, shape) ? name : model.reshape(name, shape);
-  return model.op("Mul", [shaped(a, [rows, 1], 0), shaped(b, [1, columns], 1)]);
 }
 
 /** Swaps the last two axes. */
@@ -207,91 +189,9 @@ export function fused(
   };
 }
 
-/** Returns the lengths of an equation's letters. */
-function lengthsOf(
-  terms: readonly string[],
-  inputs: readonly Value[],
-): Map<string, number> {
-  const lengths = new Map<string, number>();
-  terms.forEach((term, i) =>
-    [...term].forEach((letter, axis) =>
-      lengths.set(letter, inputs[i].shape[axis])
-    )
-  );
-  return lengths;
-}
-
-/** A tensor with a letter for each axis. */
-interface Term {
-  readonly x: HloTensor;
-  readonly letters: readonly string[];
-}
-
-/** Sums axes that only one term has, then multiplies two terms at a time. */
-function einsumHlo(
-  { program, inputs, node }: HloLowering<{ equation: string }>,
-): HloTensor {
-  const { equation } = node.attributes;
-  const [left, right] = equation.replaceAll(" ", "").split("->");
-  const terms = left.split(",").map((it, i): Term => ({
-    x: inputs[i],
-    letters: [...it],
-  }));
-  const wanted = (letter: string, others: readonly Term[]) =>
-    right.includes(letter) ||
-    others.some(({ letters }) => letters.includes(letter));
-  const summed = terms.map(({ x, letters }, i): Term => {
-    const others = terms.toSpliced(i, 1);
-    const kept = letters.filter((it) => wanted(it, others));
-    const axes = letters.flatMap((it, k) => wanted(it, others) ? [] : [k]);
-    return { x: program.reduce("add", x, { axes, from: 0 }), letters: kept };
-  });
-  const { x, letters } = summed.reduce((a, b, i) => {
-    const rest = summed.slice(i + 1);
-    const shared = a.letters.filter((it) => b.letters.includes(it));
-    const batch = shared.filter((it) => wanted(it, rest));
-    const inner = shared.filter((it) => !batch.includes(it));
-    const axes = (of: readonly string[]) =>
-      [a, b].map(({ letters }) => of.map((it) => letters.indexOf(it))) as [
-        number[],
-        number[],
-      ];
-    const alone = [a, b].flatMap(({ letters }) =>
-      letters.filter((it) => !shared.includes(it))
-    );
-    const product = program.dot(a.x, b.x, {
-      batch: axes(batch),
-      contract: axes(inner),
-    });
-    return { x: product, letters: [...batch, ...alone] };
-  });
-  return program.transpose(x, [...right].map((it) => letters.indexOf(it)));
-}
-
-const EINSUM: PrimitiveKernel<{ equation: string }> = {
-  inputs: "list",
-  infer: (inputs, { equation }) => {
-    const { backend_util: einsum } = tf;
-    const { allDims, idDims } = einsum
-      .decodeEinsumEquation(equation, inputs.length);
-    einsum
-      .checkEinsumDimSizes(allDims.length, idDims, inputs as tf.Tensor[]);
-    const [left, right] = equation.replaceAll(" ", "").split("->");
-    const lengths = lengthsOf(left.split(","), inputs);
-    return {
-      shape: [...right].map((letter) => lengths.get(letter)!),
-      dtype: inputs[0].dtype,
-    };
-  },
-  lower: ({ model, inputs, node: { attributes: { equation } } }) =>
-    model.op("Einsum", inputs, { equation }),
-  lowerHlo: einsumHlo,
-};
-
 /** Kernels that multiply matrices. */
 export const MAT_MUL: Kernels = {
   BatchMatMul: BATCH_MAT_MUL,
   Gemm: GEMM,
   _FusedMatMul: fused("BatchMatMul", ["a", "b"]),
-  Einsum: EINSUM,
 };

@@ -1,7 +1,7 @@
 import type { Value } from "../graph/graph.ts";
 import { BINARY } from "./binary.ts";
 import { CONSTANTS } from "./constants.ts";
-import { CONVOLUTION, DEPTHWISE_CONVOLUTION } from "./convolution.ts";
+import { CONVOLUTION } from "./convolution.ts";
 import { INDEXING } from "./indexing.ts";
 import type { Kernel, Kernels, PrimitiveKernel } from "./kernel.ts";
 import { MAT_MUL } from "./mat_mul.ts";
@@ -9,7 +9,7 @@ import { RANDOM } from "./random.ts";
 import { POOLING } from "./windows.ts";
 import { NORMALIZATION, REDUCTIONS } from "./reductions.ts";
 import { ROWS } from "./rows.ts";
-import { BLOCKS, SHAPING, SLICING } from "./shaping.ts";
+import { SHAPING, SLICING } from "./shaping.ts";
 import { UNARY } from "./unary.ts";
 
 /** Families of kernels, by what they do. */
@@ -19,11 +19,9 @@ export const FAMILIES: Readonly<Record<string, Kernels>> = {
   reductions: REDUCTIONS,
   "matrix products": MAT_MUL,
   convolutions: CONVOLUTION,
-  "convolutions, channel by channel": DEPTHWISE_CONVOLUTION,
   pooling: POOLING,
   shapes: SHAPING,
   slices: SLICING,
-  "blocks of images": BLOCKS,
   indices: INDEXING,
   normalisation: NORMALIZATION,
   constants: CONSTANTS,

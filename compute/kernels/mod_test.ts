@@ -23,9 +23,14 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   "images are scaled and turned before": "CropAndResize Draw ResizeBilinear " +
     "ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad " +
     "RotateWithOffset Transform",
-  "no network of ours has it": "Dilation2D Dilation2DBackpropFilter " +
-    "Dilation2DBackpropInput LRN LRNGrad MaxPoolWithArgmax SearchSorted " +
-    "SparseSegmentMean SparseSegmentSum",
+  "no network of ours has it": "BatchToSpaceND BitwiseAnd DepthToSpace " +
+    "DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter " +
+    "DepthwiseConv2dNativeBackpropInput Diag Dilation2D " +
+    "Dilation2DBackpropFilter Dilation2DBackpropInput FlipLeftRight " +
+    "FusedDepthwiseConv2D LRN LRNGrad MaxPoolWithArgmax MirrorPad Prelu " +
+    "SearchSorted SpaceToBatchND SparseSegmentMean SparseSegmentSum " +
+    "SparseToDense",
+  "TensorFlow.js has no gradient of it": "Einsum",
 };
 
 const listed = Object.values(UNSUPPORTED).flatMap((names) => names.split(" "));

@@ -1,6 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { sizeOf, type TensorType, type Value } from "../graph/graph.ts";
-import { takeHlo } from "./indexing.ts";
+import { sizeOf } from "../graph/graph.ts";
 import {
   type CompositeKernel,
   type Kernels,
@@ -152,19 +151,14 @@ const UNPACK: CompositeKernel<{ axis: number }> = {
 
 type Padding = [before: number, after: number];
 
-const inferPadded = (
-  [{ shape, dtype }]: readonly Value[],
-  { paddings }: { paddings: Padding[] },
-): TensorType => ({
-  shape: shape.map((length, axis) =>
-    length + paddings[axis][0] + paddings[axis][1]
-  ),
-  dtype,
-});
-
 const PAD: PrimitiveKernel<{ paddings: Padding[]; constantValue: number }> = {
   inputs: ["x"],
-  infer: inferPadded,
+  infer: ([{ shape, dtype }], { paddings }) => ({
+    shape: shape.map((length, axis) =>
+      length + paddings[axis][0] + paddings[axis][1]
+    ),
+    dtype,
+  }),
   lower: ({ model, inputs, node }) => {
     const { paddings, constantValue } = node.attributes;
     const { dtype } = node.inputs[0];
@@ -186,63 +180,6 @@ const PAD: PrimitiveKernel<{ paddings: Padding[]; constantValue: number }> = {
   },
 };
 
-/** Returns the index that stands at each place of a mirrored axis. */
-function mirrored(
-  length: number,
-  [before, after]: Padding,
-  mode: string,
-): number[] {
-  const edge = mode === "reflect" ? 0 : 1;
-  return Array.from({ length: before + length + after }, (_, i) => {
-    const at = i - before;
-    if (at < 0) return -at - edge;
-    return at < length ? at : 2 * (length - 1) - at + edge;
-  });
-}
-
-const MIRROR_PAD: PrimitiveKernel<{ paddings: Padding[]; mode: string }> = {
-  inputs: ["x"],
-  infer: inferPadded,
-  lower: ({ model, inputs, node }) => {
-    const { paddings, mode } = node.attributes;
-    return paddings.reduce((x, padding, axis) => {
-      if (padding[0] + padding[1] === 0) return x;
-      const length = node.inputs[0].shape[axis];
-      const at = model.ints(mirrored(length, padding, mode));
-      return model.op("Gather", [x, at], { axis });
-    }, inputs[0]);
-  },
-  lowerHlo: ({ program, inputs: [x], node }) => {
-    const { paddings, mode } = node.attributes;
-    return paddings.reduce((it, padding, axis) => {
-      if (padding[0] + padding[1] === 0) return it;
-      const at = Int32Array.from(mirrored(it.shape[axis], padding, mode));
-      const type = { shape: [at.length], dtype: "int32" } as const;
-      return takeHlo(program, [it, program.constant(at, type)], axis);
-    }, x);
-  },
-};
-
-/** Numbers on the diagonal of a square, 0 elsewhere. */
-const DIAG: CompositeKernel = {
-  inputs: ["x"],
-  compose: ([x]) => {
-    const { shape, size, dtype } = x;
-    const square: [number, number] = [size, size];
-    const on = Uint8Array.from(
-      { length: size * size },
-      (_, i) => i % (size + 1) === 0 ? 1 : 0,
-    );
-    const rows = run("BroadcastTo", { x: tf.reshape(x, [size, 1]) }, {
-      shape: square,
-    });
-    const none = tf.fill(square, 0, dtype as "float32");
-    const condition = tf.tensor2d(on, square, "bool");
-    const diagonal = run("Select", { condition, t: rows, e: none }, {});
-    return tf.reshape(diagonal, [...shape, ...shape]);
-  },
-};
-
 /** Kernels that move numbers and compute none. */
 export const SHAPING: Kernels = {
   Reshape: RESHAPE,
@@ -256,71 +193,6 @@ export const SHAPING: Kernels = {
   SplitV: SPLIT_V,
   Unpack: UNPACK,
   PadV2: PAD,
-  MirrorPad: MIRROR_PAD,
-  Diag: DIAG,
-};
-
-/** Moves blocks from the batch to the other axes, or back. */
-function moveBlocks(
-  x: tf.Tensor,
-  { blockShape, fromBatch }: { blockShape: number[]; fromBatch: boolean },
-): tf.Tensor {
-  const { shape } = x;
-  const size = sizeOf(blockShape);
-  const { getReshaped, getPermuted, getReshapedPermuted } = tf.backend_util;
-  const split = getReshaped(shape, blockShape, size, fromBatch);
-  const perm = getPermuted(split.length, blockShape.length, fromBatch);
-  const joined = getReshapedPermuted(shape, blockShape, size, fromBatch);
-  return tf.reshape(tf.transpose(tf.reshape(x, split), perm), joined);
-}
-
-const BATCH_TO_SPACE: CompositeKernel<
-  { blockShape: number[]; crops: number[][] }
-> = {
-  inputs: ["x"],
-  compose: ([x], { blockShape, crops }) => {
-    const moved = moveBlocks(x, { blockShape, fromBatch: true });
-    const { getSliceBeginCoords, getSliceSize } = tf.backend_util;
-    const begin = getSliceBeginCoords(crops, blockShape.length);
-    const size = getSliceSize(moved.shape, crops, blockShape.length);
-    return tf.slice(moved, begin, size);
-  },
-};
-
-const SPACE_TO_BATCH: CompositeKernel<
-  { blockShape: number[]; paddings: Padding[] }
-> = {
-  inputs: ["x"],
-  compose: ([x], { blockShape, paddings }) => {
-    const all: Padding[] = x.shape.map(() => [0, 0]);
-    paddings.forEach((it, i) => all[i + 1] = it);
-    return moveBlocks(tf.pad(x, all), { blockShape, fromBatch: false });
-  },
-};
-
-const DEPTH_TO_SPACE: CompositeKernel<
-  { blockSize: number; dataFormat: string }
-> = {
-  inputs: ["x"],
-  compose: ([x], { blockSize: size, dataFormat }) => {
-    if (dataFormat !== "NHWC") {
-      throw new TypeError(
-        `Cannot trace depthToSpace of ${dataFormat} data: expected NHWC`,
-      );
-    }
-    const [batch, height, width, depth] = x.shape;
-    const rest = depth / (size * size);
-    const apart = tf.reshape(x, [batch, height, width, size, size, rest]);
-    const turned = tf.transpose(apart, [0, 1, 3, 2, 4, 5]);
-    return tf.reshape(turned, [batch, height * size, width * size, rest]);
-  },
-};
-
-/** Kernels that move blocks of images to other axes and back. */
-export const BLOCKS: Kernels = {
-  BatchToSpaceND: BATCH_TO_SPACE,
-  SpaceToBatchND: SPACE_TO_BATCH,
-  DepthToSpace: DEPTH_TO_SPACE,
 };
 
 const REVERSE: CompositeKernel<{ dims: number[] }> = {
@@ -421,15 +293,9 @@ const STRIDED_SLICE: CompositeKernel<
   },
 };
 
-const FLIP: CompositeKernel = {
-  inputs: ["image"],
-  compose: ([image]) => tf.reverse(image, 2),
-};
-
 /** Kernels that take a part of a tensor, or turn it round. */
 export const SLICING: Kernels = {
   Reverse: REVERSE,
-  FlipLeftRight: FLIP,
   Strided: STRIDED,
   Slice: SLICE,
   StridedSlice: STRIDED_SLICE,

@@ -150,7 +150,6 @@ const paddings = shapes({ minRank: 1 }).chain((shape) =>
     shape: fc.constant(shape),
     paddings: fc.tuple(...shape.map(() => fc.tuple(fc.nat(2), fc.nat(2)))),
     value: fc.constantFrom(0, 1, -2.5),
-    mode: fc.constantFrom<"reflect" | "symmetric">("reflect", "symmetric"),
     ...any,
   })
 );
@@ -163,61 +162,6 @@ testCompiledOne(
   {
     runs: 25,
   },
-);
-
-testCompiledOne("mirrorPad", paddings, (x, { shape, paddings, mode }) => {
-  const most = mode === "reflect" ? 1 : 0;
-  const inside = paddings.map((sides, axis) =>
-    sides.map((it) => Math.min(it, shape[axis] - most))
-  );
-  return tf.mirrorPad(x, inside as [number, number][], mode);
-}, { runs: 25, gradients: () => false });
-
-testCompiledOne(
-  "diag",
-  fc.record({ shape: shapes({ minRank: 1, maxRank: 2 }), ...any }),
-  (x) => tf.diag(x),
-  { gradients: () => false },
-);
-
-const blocks = fc.record({
-  batch: few,
-  counts: fc.tuple(few, few),
-  block: fc.tuple(few, few),
-  channels: few,
-  /** Whether only one axis is cut into blocks. */
-  one: fc.boolean(),
-  seed: seeds,
-});
-
-testCompiled("batchToSpaceND and spaceToBatchND", blocks, (it) => {
-  const count = it.one ? 1 : 2;
-  const block = it.block.slice(0, count);
-  const product = block.reduce((a, b) => a * b, 1);
-  const crops = block.map((length) => [length - 1, 0]);
-  return {
-    fn: (x) => {
-      const space = tf.batchToSpaceND(x, block, crops);
-      return tf.concat1d([
-        space.flatten(),
-        tf.spaceToBatchND(space, block, crops).flatten(),
-      ]);
-    },
-    inputs: [
-      given([it.batch * product, ...it.counts, it.channels], { seed: it.seed }),
-    ],
-    gradients: true,
-  };
-}, 25);
-
-testCompiledOne(
-  "depthToSpace",
-  blocks.map((it) => ({
-    ...it,
-    shape: [it.batch, ...it.counts, it.channels * (it.block[0] + 1) ** 2],
-  })),
-  (x, { block }) => tf.depthToSpace(x as tf.Tensor4D, block[0] + 1),
-  { gradients: () => false },
 );
 
 const slices = shapes({ minRank: 1, maxLength: 5 }).chain((shape) =>
@@ -300,10 +244,3 @@ testCompiledOne("stridedSlice with all masks", taken, (x, it) => apply(it)(x), {
   runs: 80,
   gradients: () => false,
 });
-
-testCompiledOne(
-  "flipLeftRight",
-  fc.record({ shape: shapes({ minRank: 4 }), seed: seeds }),
-  (x) => tf.image.flipLeftRight(x as tf.Tensor4D),
-  { gradients: () => false },
-);

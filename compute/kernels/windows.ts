@@ -12,12 +12,7 @@ import type { Kernels, PrimitiveKernel } from "./kernel.ts";
 type Shape4D = [number, number, number, number];
 
 /** Sizes that TensorFlow.js works out of a convolution's shapes and settings. */
-export type ConvInfo =
-  & ReturnType<typeof tf.backend_util.computeConv2DInfo>
-  & {
-    /** Groups of channels that have filters of their own. */
-    readonly groups: number;
-  };
+export type ConvInfo = tf.backend_util.Conv2DInfo;
 
 /** Settings of a convolution. */
 export type ConvAttributes = {
@@ -33,14 +28,13 @@ interface Windows {
   readonly x: readonly number[];
   readonly filter: readonly number[];
   readonly attributes: ConvAttributes;
-  readonly depthwise: boolean;
   /** Of a gradient: TensorFlow.js leaves out there how sizes are rounded. */
   readonly dy?: readonly number[];
 }
 
 /** Works out lengths, padding and steps of a convolution. */
 export function convInfo(
-  { x, filter, attributes: it, depthwise, dy }: Windows,
+  { x, filter, attributes: it, dy }: Windows,
 ): ConvInfo {
   if (it.dataFormat !== undefined && it.dataFormat !== "NHWC") {
     throw new TypeError(
@@ -54,9 +48,8 @@ export function convInfo(
     it.dilations ?? 1,
     it.pad,
     it.dimRoundingMode,
-    depthwise,
   );
-  return completed(info, { depthwise, dy });
+  return completed(info, dy);
 }
 
 /** Settings of pooling. */
@@ -78,22 +71,17 @@ function poolInfo(
     pad,
     dimRoundingMode,
   );
-  return completed(info, { depthwise: true, dy });
+  return completed(info, dy);
 }
 
 /**
  * Completes sizes by those of a gradient. Refuses windows longer than the
  * image: ONNX Runtime ends the process there.
  */
-function completed(
-  info: tf.backend_util.Conv2DInfo,
-  { depthwise, dy }: Pick<Windows, "depthwise" | "dy">,
-): ConvInfo {
+function completed(info: ConvInfo, dy?: readonly number[]): ConvInfo {
   if (dy !== undefined) [info.outHeight, info.outWidth] = dy.slice(1, 3);
   const { outHeight, outWidth, inHeight, inWidth } = info;
-  if (outHeight > 0 && outWidth > 0) {
-    return { ...info, groups: depthwise ? info.inChannels : 1 };
-  }
+  if (outHeight > 0 && outWidth > 0) return info;
   const { effectiveFilterHeight, effectiveFilterWidth } = info;
   throw new RangeError(
     `Cannot trace windows of ${effectiveFilterHeight}x${effectiveFilterWidth} over images of ${inHeight}x${inWidth}: none fits`,
@@ -164,19 +152,20 @@ export function convolve(
     strides: stridesOf(info),
     pads: padsOf(info),
     dilations: dilationsOf(info),
-    group: info.groups,
   });
   return cutWindows(model, made, info);
 }
 
 /**
  * Goes back from windows to the image: `[batch, channels, height, width]` of
- * both. No more than a step is left over in ONNX Runtime; the rest is padded.
+ * both, whose channels may be in groups. No more than a step is left over in
+ * ONNX Runtime; the rest is padded.
  */
 export function convTranspose(
   model: ModelBuilder,
   inputs: readonly [images: string, filter: string],
   info: ConvInfo,
+  group = 1,
 ): string {
   const strides = stridesOf(info);
   const rest = outputPadding(info);
@@ -186,7 +175,7 @@ export function convTranspose(
     pads: padsOf(info),
     dilations: dilationsOf(info),
     output_padding: within,
-    group: info.groups,
+    group,
   });
   const beyond = rest.map((it, i) => it - within[i]);
   if (beyond.every((it) => it === 0)) return made;
@@ -438,7 +427,7 @@ const AVG_POOL_GRADIENT: PrimitiveKernel<PoolAttributes> = {
       { shape: [inChannels, 1, filterHeight, filterWidth], dtype: "float32" },
     );
     const images = model.transpose(inputs[0], TO_NCHW);
-    const made = convTranspose(model, [images, filter], info);
+    const made = convTranspose(model, [images, filter], info, inChannels);
     return model.transpose(made, TO_NHWC);
   },
   lowerHlo: ({ program, inputs: [dy, { shape }], node }) => {

@@ -68,24 +68,6 @@ for (const [name, pool] of Object.entries(POOLS)) {
     // The gradients of `cpu` leave out what rounding up adds.
     gradients: typeof it.pad === "string" || it.rounding === "floor",
   }), 80);
-
-  testCompiled(`${name} of dilated windows`, settings, (it) => ({
-    fn: (x) =>
-      tf.pool(
-        x as tf.Tensor4D,
-        it.window as Pair,
-        name === "maxPool" ? "max" : "avg",
-        it.pad === "same" ? "same" : "valid",
-        [2, 1],
-        1,
-      ),
-    inputs: [
-      given([it.batch, it.size[0] + 3, it.size[1], it.channels], {
-        seed: it.seed,
-      }),
-    ],
-    gradients: true,
-  }));
 }
 
 testCompiled("mean over the whole image", settings, (it) => ({

@@ -2,7 +2,7 @@ import type * as tf from "@tensorflow/tfjs";
 import { CONSTANT, numberOf, type Value } from "../graph/graph.ts";
 import { optimize } from "../graph/passes/optimize.ts";
 import { trace } from "../tracing/trace.ts";
-import { compileLoop, isElementwise } from "./loop.ts";
+import { compileLoop, isElementwise } from "./compile_loop.ts";
 
 /** Options of {@link compileInPlace}. */
 export interface InPlaceOptions {

@@ -59,8 +59,8 @@ export function lowerGraph(
   const nodes = needed.map(({ node }) => node);
   const used = new Set(needed.flatMap(({ inputs }) => inputs));
   return {
-    inputs: graph.inputs.map(({ name, value }) => ({ name, ...typeOf(value) })),
-    outputs: outputs.map(({ name, value }) => ({ name, ...typeOf(value) })),
+    inputs: graph.inputs.map(({ name, value }) => ({ name, ...value })),
+    outputs: outputs.map(({ name, value }) => ({ name, ...value })),
     nodes: nodes.map((node) => rename(node, renamed)),
     initializers: model.initializers.filter(({ name }) => used.has(name)),
   };
@@ -95,10 +95,6 @@ function makeOutputs(
     taken.add(made);
     return { made, value };
   });
-}
-
-function typeOf({ shape, dtype }: Value) {
-  return { shape, dtype };
 }
 
 /** Adds an operation to a model, and names its outputs. */
@@ -191,7 +187,7 @@ function lowerWhile(node: Node, { model, names }: Target): string[] {
   const flag = { dtype: "bool", shape: [] } as const;
   const port = (name: string, i: number) => ({
     name,
-    ...typeOf(node.outputs[i]),
+    ...node.outputs[i],
   });
   return model.ops("Loop", ["", ...before, ...first], {
     count,
@@ -225,7 +221,7 @@ function lowerSwitch(node: Node, { model, names }: Target): string[] {
     const graphOf = (make: () => string[]) => {
       const { nodes, outputs } = model.nested(make);
       const ports = outputs
-        .map((name, i) => ({ name, ...typeOf(node.outputs[i]) }));
+        .map((name, i) => ({ name, ...node.outputs[i] }));
       return { graph: { nodes, inputs: [], outputs: ports } };
     };
     const isIt = model.op("Equal", [inputs[0], model.scalar(at, "int32")]);

@@ -120,13 +120,11 @@ export class ProgramBuilder {
     },
   ): HloTensor {
     const made = { name: `%v${this.#next++}`, shape, dtype };
-    const settings = Object.entries(attributes)
-      .map(([name, value]) => `${name} = ${value}`).join(", ");
     this.#lines.push(
       `${made.name} = "${op.includes(".") ? op : `stablehlo.${op}`}"(${
         inputs.map(({ name }) => name).join(", ")
       })${region === undefined ? "" : ` (${region})`}${
-        settings && ` {${settings}}`
+        settingsText(attributes)
       } : (${inputs.map(hloType).join(", ")}) -> ${hloType(made)}`,
     );
     return made;
@@ -387,20 +385,15 @@ export class ProgramBuilder {
 
   /** Sorts tensors along an axis by the first, from the largest number down. */
   sort(parts: readonly HloTensor[], axis: number): HloTensor[] {
-    const made = parts.map((it) => ({ ...it, name: `%v${this.#next++}` }));
-    const scalars = parts.flatMap(({ dtype }) => [0, 1].map(() => dtype));
-    const region = this.#function(
-      scalars,
-      ([a, b]) => this.compare("GT", a, b),
-    );
-    const types = parts.map(hloType).join(", ");
-    const [results] = made;
-    this.#lines.push(
-      `${results.name}:${parts.length} = "stablehlo.sort"(${
-        parts.map(({ name }) => name).join(", ")
-      }) (${region}) {dimension = ${axis} : i64, is_stable = true} : (${types}) -> (${types})`,
-    );
-    return made.map((it, i) => ({ ...it, name: `${results.name}#${i}` }));
+    const scalars = parts.flatMap(({ dtype }) => {
+      const scalar = { shape: [], dtype };
+      return [scalar, scalar];
+    });
+    return this.withRegions("sort", parts, {
+      regions: [this.block(scalars, ([a, b]) => [this.compare("GT", a, b)])],
+      outputs: parts,
+      attributes: { dimension: `${axis} : i64`, is_stable: "true" },
+    });
   }
 
   /** Writes a function of two scalars as a region. */
@@ -408,15 +401,8 @@ export class ProgramBuilder {
     dtype: DType,
     make: (a: HloTensor, b: HloTensor) => HloTensor,
   ): string {
-    return this.#function([dtype, dtype], ([a, b]) => make(a, b));
-  }
-
-  #function(
-    types: readonly DType[],
-    make: (scalars: readonly HloTensor[]) => HloTensor,
-  ): string {
-    const scalars = types.map((dtype): TensorType => ({ shape: [], dtype }));
-    return this.block(scalars, (given) => [make(given)]);
+    const scalar = { shape: [], dtype };
+    return this.block([scalar, scalar], ([a, b]) => [make(a, b)]);
   }
 
   /** Writes a function of tensors as a region. */
@@ -450,18 +436,19 @@ export class ProgramBuilder {
   withRegions(
     op: string,
     inputs: readonly HloTensor[],
-    { regions, outputs }: {
+    { regions, outputs, attributes = {} }: {
       regions: readonly string[];
       outputs: readonly TensorType[];
+      attributes?: HloAttributes;
     },
   ): HloTensor[] {
     const name = `%v${this.#next++}`;
     this.#lines.push(
       `${name}:${outputs.length} = "stablehlo.${op}"(${
         inputs.map((it) => it.name).join(", ")
-      }) (${regions.join(", ")}) : (${inputs.map(hloType).join(", ")}) -> (${
-        outputs.map(hloType).join(", ")
-      })`,
+      }) (${regions.join(", ")})${settingsText(attributes)} : (${
+        inputs.map(hloType).join(", ")
+      }) -> (${outputs.map(hloType).join(", ")})`,
     );
     return outputs.map(({ shape, dtype }, i) => ({
       name: `${name}#${i}`,
@@ -469,6 +456,13 @@ export class ProgramBuilder {
       dtype,
     }));
   }
+}
+
+/** Prints settings of an operation, with a space before them. */
+function settingsText(attributes: HloAttributes): string {
+  const settings = Object.entries(attributes)
+    .map(([name, value]) => `${name} = ${value}`);
+  return settings.length === 0 ? "" : ` {${settings.join(", ")}}`;
 }
 
 /** Prints a number of a type. */

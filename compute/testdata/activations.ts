@@ -5,7 +5,6 @@ export const ACTIVATIONS = [
   "relu6",
   "elu",
   "sigmoid",
-  "prelu",
   "leakyrelu",
 ] as const;
 

@@ -25,7 +25,7 @@ export interface Convolution {
   readonly size: Pair;
   readonly filter: Pair;
   readonly channels: number;
-  /** Output channels, or channels made of each input channel. */
+  /** Output channels. */
   readonly out: number;
   readonly strides: Pair;
   readonly dilations: Pair;
@@ -85,10 +85,10 @@ export function imageAndFilter(it: Convolution): readonly Given[] {
   ];
 }
 
-/** A convolution of an image by filters, in one operation or another. */
-export function convolve(it: Convolution, op = tf.conv2d) {
+/** A convolution of an image by filters. */
+export function convolve(it: Convolution) {
   return (x: tf.Tensor, filter: tf.Tensor) =>
-    op(
+    tf.conv2d(
       x as tf.Tensor4D,
       filter as tf.Tensor4D,
       it.strides,
@@ -100,29 +100,22 @@ export function convolve(it: Convolution, op = tf.conv2d) {
 
 /** A convolution, a bias or none, and an activation in one operation. */
 export function fusedConvolution(
-  kind: "conv2d" | "depthwiseConv2d",
   activation: typeof ACTIVATIONS[number],
   { it, bias }: { it: Convolution; bias: boolean },
 ): CompiledCase {
-  const hasSlopes = activation === "prelu";
-  const channels = kind === "conv2d" ? it.out : it.out * it.channels;
-  const rows = new Array(Number(bias) + Number(hasSlopes)).fill([channels]);
+  const row = given([it.out], { seed: it.seed + 2 });
   return {
-    fn: (x, filter, ...rest) =>
-      tf.fused[kind]({
+    fn: (x, filter, row) =>
+      tf.fused.conv2d({
         x: x as tf.Tensor4D,
         filter: filter as tf.Tensor4D,
         strides: it.strides,
         pad: it.pad as "same",
-        bias: bias ? rest[0] : undefined,
+        bias: row,
         activation,
-        preluActivationWeights: hasSlopes ? rest.at(-1) : undefined,
         leakyreluAlpha: 0.3,
       }),
-    inputs: [
-      ...imageAndFilter(it),
-      ...rows.map((shape, i) => given(shape, { seed: it.seed + 2 + i })),
-    ],
+    inputs: [...imageAndFilter(it), ...bias ? [row] : []],
     gradients: DIFFERENTIABLE.has(activation),
   };
 }

@@ -75,6 +75,11 @@ export function presentTrace(): TracingBackend | undefined {
   return backend.recorder === null ? undefined : backend;
 }
 
+/** Makes values of some types. */
+function valuesOf(types: readonly TensorType[]): Value[] {
+  return types.map(({ shape, dtype }) => ({ shape: [...shape], dtype }));
+}
+
 /** A traced part of a function. */
 interface Part {
   readonly graph: Graph;
@@ -90,17 +95,12 @@ export function tracePart(
 ): Part {
   const outer = backend.recorder!;
   const recorder = new Recorder(outer);
-  const given = types.map(({ shape, dtype }): Value => ({
-    shape: [...shape],
-    dtype,
-  }));
+  const given = valuesOf(types);
   let made: Value[] = [];
   backend.recorder = recorder;
   try {
     tf.tidy(() => {
-      const tensors = given.map((it) =>
-        tf.engine().makeTensorFromTensorInfo(backend.tensorOf(it))
-      );
+      const tensors = given.map((it) => backend.makeTensor(it));
       made = part(tensors).map((it) => backend.graphValue(it));
     });
   } finally {
@@ -142,17 +142,12 @@ function record(
     });
     return { graph, captured: places };
   });
-  const outputs = types.map(({ shape, dtype }): Value => ({
-    shape: [...shape],
-    dtype,
-  }));
+  const outputs = valuesOf(types);
   backend.recorder!.add(op, inputs, {
     attributes: attributesOf(nested),
     outputs,
   });
-  return outputs.map((it) =>
-    tf.engine().makeTensorFromTensorInfo(backend.tensorOf(it))
-  );
+  return outputs.map((it) => backend.makeTensor(it));
 }
 
 /** Refuses to be differentiated: a gradient through it would be missing. */

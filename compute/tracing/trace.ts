@@ -157,7 +157,7 @@ function placeholder(
   const seen = value.dtype === "uint8"
     ? recorder.record("Cast", [value], { dtype: "int32" })[0]
     : value;
-  return tf.engine().makeTensorFromTensorInfo(backend.tensorOf(seen));
+  return backend.makeTensor(seen);
 }
 
 function checkNames(named: readonly NamedValue[], what: string): void {

@@ -33,10 +33,6 @@ export class Recorder {
     this.isPlaced = isPlaced;
   }
 
-  #place(): Node["source"] {
-    return this.isPlaced ? new SourceLine() : undefined;
-  }
-
   /** Error of the function that is thrown only after it has run. */
   get refused(): PlacedError | undefined {
     return this.outer?.refused ?? this.#refused;
@@ -71,13 +67,13 @@ export class Recorder {
     return inside;
   }
 
-  /** Records an operation that holds graphs. */
+  /** Records an operation whose outputs are known. */
   add(
     op: string,
     inputs: readonly Value[],
     { attributes, outputs }: Pick<Node, "attributes" | "outputs">,
   ): readonly Value[] {
-    const source = this.#place();
+    const source = this.isPlaced ? new SourceLine() : undefined;
     this.nodes.push({ op, inputs, attributes, outputs, source });
     return outputs;
   }
@@ -89,9 +85,7 @@ export class Recorder {
     attributes: Attributes,
   ): readonly Value[] {
     const outputs = inferOutputs(op, inputs, attributes);
-    const source = this.#place();
-    this.nodes.push({ op, inputs, attributes, outputs, source });
-    return outputs;
+    return this.add(op, inputs, { attributes, outputs });
   }
 
   /** Returns the constant of a tensor's numbers, recorded at its first use. */
@@ -108,15 +102,8 @@ export class Recorder {
 
   /** Records numbers that are known. */
   constant(data: ConstantData, { shape, dtype }: TensorType): Value {
-    const value: Value = { shape: [...shape], dtype };
-    this.nodes.push({
-      op: CONSTANT,
-      inputs: [],
-      attributes: { ...data },
-      outputs: [value],
-      source: this.#place(),
-    });
-    return value;
+    const outputs = [{ shape: [...shape], dtype }];
+    return this.add(CONSTANT, [], { attributes: { ...data }, outputs })[0];
   }
 }
 
@@ -176,6 +163,11 @@ export class TracingBackend extends tf.KernelBackend {
       references: 1,
     });
     return { dataId, shape: [...shape], dtype: dtype as tf.DataType };
+  }
+
+  /** Makes a tensor that operations of TensorFlow.js take. */
+  makeTensor(value: Value): tf.Tensor {
+    return tf.engine().makeTensorFromTensorInfo(this.tensorOf(value));
   }
 
   /** Returns the graph's value behind a tensor; numbers become constants. */

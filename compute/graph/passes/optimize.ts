@@ -1,5 +1,5 @@
 import { type Graph, mapNested } from "../graph.ts";
-import { convolveBeforeScaling, joinSplits, sliceProducts } from "./reorder.ts";
+import { convolveBeforeScaling, joinSplits } from "./reorder.ts";
 import { foldConstants } from "./fold_constants.ts";
 import {
   fuseBias,
@@ -30,7 +30,6 @@ const PASSES = [
 
 /** Passes that come last, for ONNX Runtime: some make operations of ONNX. */
 const FUSIONS = [
-  sliceProducts,
   convolveBeforeScaling,
   recognizeReluGradient,
   recognizeTanhSlope,

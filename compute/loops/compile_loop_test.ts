@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Node, Value } from "../graph/graph.ts";
-import { compileLoop, type Loop } from "./loop.ts";
+import { compileLoop, type Loop } from "./compile_loop.ts";
 
 const ROUNDED: Record<string, (x: number, y: number) => number> = {
   Abs: (x) => Math.abs(x),

@@ -80,28 +80,6 @@ export function fromBlocked(
   return made;
 }
 
-/**
- * Sums each channel of images that are known in the blocked layout, as the
- * gradient of a bias does: images are averaged in that layout. Returns nothing
- * for other tensors and axes.
- */
-export function blockedSum(
-  { model, inputs: [x], node }: Lowering,
-  { axes, keepDims }: { axes: readonly number[]; keepDims: boolean },
-): string | undefined {
-  const blocked = knownBlocked(model, x);
-  if (blocked === undefined || keepDims || `${axes}` !== "0,1,2") {
-    return undefined;
-  }
-  const [batch, height, width, channels] = node.inputs[0].shape;
-  const means = model.op(`${NCHWC}.GlobalAveragePool`, [blocked]);
-  const sum = model.op("ReduceSum", [
-    model.reshape(means, [batch, channels]),
-    model.ints([0]),
-  ], { keepdims: 0 });
-  return model.op("Mul", [sum, model.scalar(height * width)]);
-}
-
 /** A convolution over images whose channels are blocked or fewer than a block. */
 interface Folded {
   readonly info: ConvInfo;
