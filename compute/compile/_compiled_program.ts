@@ -12,8 +12,7 @@ import {
 } from "../graph/graph.ts";
 import type { StateRun } from "../graph/passes/pack_state.ts";
 import type { Unit } from "../loops/cut_graph.ts";
-import { atItsPlace } from "../tracing/source_line.ts";
-import { isTensor, type Traced, traceFunction } from "../tracing/trace.ts";
+import { isTensor, type Traced } from "../tracing/trace.ts";
 import {
   declarationsOf,
   isTypeLeaf,
@@ -152,43 +151,6 @@ export interface SavedState {
 }
 
 /**
- * Checks that the new state has the tensors of the old one.
- *
- * @param made The tensors that were returned, by name.
- * @param leaves The old state.
- * @param action Action that fails otherwise, for the message.
- */
-function checkNewState(
-  made: ReadonlyMap<string, TensorType>,
-  leaves: readonly StateLeaf[],
-  action: string,
-): void {
-  for (const { name: path, leaf } of leaves) {
-    const value = made.get(path);
-    if (value === undefined) {
-      throw new TypeError(
-        `Cannot ${action}: it returns no '${path}', which its state has`,
-      );
-    }
-    const same = sameShape(value.shape, leaf.shape) &&
-      value.dtype === leaf.dtype;
-    if (same) continue;
-    throw new TypeError(
-      `Cannot ${action}: it returns '${path}' as ${
-        typeName(value)
-      }, its state has ${typeName(leaf)}`,
-    );
-  }
-  const known = new Set(leaves.map(({ name }) => name));
-  for (const path of made.keys()) {
-    if (!path.startsWith("state.") || known.has(path)) continue;
-    throw new TypeError(
-      `Cannot ${action}: it returns '${path}', which its state does not have`,
-    );
-  }
-}
-
-/**
  * Returns the arrays of a saved state, or of a part of one, by the names of the leaves.
  *
  * @throws {TypeError} If an array is of another type.
@@ -244,52 +206,6 @@ function checkTensor(
       typeName(leaf)
     }`,
   );
-}
-
-/** A function from a state and inputs to the next state and results. */
-export type StepFunction = (
-  state: unknown,
-  inputs: unknown,
-) => { state: unknown };
-
-/** Makes the source of a step, which keeps the names and types of its state. */
-export function stepSource(
-  fn: StepFunction,
-  { types, state, name }: Pick<Source, "types" | "state"> & { name: string },
-): Source {
-  const leaves = stateLeaves(state);
-  const declared = treeOf(leaves, recordsOf(state));
-  return {
-    types,
-    state,
-    trace: (inputs) => {
-      const { graph, outputPaths, outputRecords } = traceFunction(
-        (all) => {
-          const { state, inputs } = all as Record<string, unknown>;
-          return fn(state ?? {}, inputs ?? {});
-        },
-        { inputs, state: declared },
-        `compile ${name}`,
-      );
-      const made = graph.outputs.map(({ name, value }) =>
-        [name, value] as const
-      );
-      checkNewState(new Map(made), leaves, `compile ${name}`);
-      const { state: _, ...records } = outputRecords;
-      return { graph, outputPaths, outputRecords: records };
-    },
-    call: (before, inputs) => {
-      const { state, ...results } = atItsPlace(
-        `run ${name}`,
-        () => fn(before, inputs),
-      );
-      const made = stateLeaves(state).map(({ name, leaf }) =>
-        [name, leaf] as const
-      );
-      checkNewState(new Map(made), leaves, `run ${name}`);
-      return { state, results };
-    },
-  };
 }
 
 /** Shapes of inputs that are not the declared ones, by name. */

@@ -12,7 +12,7 @@ import {
 } from "../graph/graph.ts";
 import { optimize } from "../graph/passes/optimize.ts";
 import { packState, type StateRun } from "../graph/passes/pack_state.ts";
-import { scalarProgram } from "../loops/find_loops.ts";
+import { scalarProgram } from "../loops/scalar_program.ts";
 import { compileLoop, type Loop } from "../loops/compile_loop.ts";
 import {
   findInPlace,

@@ -1,17 +1,23 @@
 import type * as tf from "@tensorflow/tfjs";
-import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
+import {
+  type Graph,
+  sameShape,
+  type TensorData,
+  type TensorType,
+  typeName,
+} from "../graph/graph.ts";
 import { atItsPlace } from "../tracing/source_line.ts";
 import {
   type TensorsOf,
   traceFunction,
   type TypeTree,
 } from "../tracing/trace.ts";
-import type { Tree } from "../tracing/tree.ts";
+import { recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
 import {
   CompiledProgram,
   type Source,
-  type StepFunction,
-  stepSource,
+  type StateLeaf,
+  stateLeaves,
 } from "./_compiled_program.ts";
 import { eagerFunction } from "./_eager.ts";
 import { OnnxEngine } from "./_onnx_engine.ts";
@@ -252,4 +258,87 @@ export function compileStep<
   const also = (fn: unknown) => step.beside(sourceOf(fn));
   const made = Object.assign(step, { also });
   return made as unknown as CompiledStep<State, Types, Omit<Result, "state">>;
+}
+
+/** A function from a state and inputs to the next state and results. */
+type StepFunction = (
+  state: unknown,
+  inputs: unknown,
+) => { state: unknown };
+
+/** Makes the source of a step, which keeps the names and types of its state. */
+function stepSource(
+  fn: StepFunction,
+  { types, state, name }: Pick<Source, "types" | "state"> & { name: string },
+): Source {
+  const leaves = stateLeaves(state);
+  const declared = treeOf(leaves, recordsOf(state));
+  return {
+    types,
+    state,
+    trace: (inputs) => {
+      const { graph, outputPaths, outputRecords } = traceFunction(
+        (all) => {
+          const { state, inputs } = all as Record<string, unknown>;
+          return fn(state ?? {}, inputs ?? {});
+        },
+        { inputs, state: declared },
+        `compile ${name}`,
+      );
+      const made = graph.outputs.map(({ name, value }) =>
+        [name, value] as const
+      );
+      checkNewState(new Map(made), leaves, `compile ${name}`);
+      const { state: _, ...records } = outputRecords;
+      return { graph, outputPaths, outputRecords: records };
+    },
+    call: (before, inputs) => {
+      const { state, ...results } = atItsPlace(
+        `run ${name}`,
+        () => fn(before, inputs),
+      );
+      const made = stateLeaves(state).map(({ name, leaf }) =>
+        [name, leaf] as const
+      );
+      checkNewState(new Map(made), leaves, `run ${name}`);
+      return { state, results };
+    },
+  };
+}
+
+/**
+ * Checks that the new state has the tensors of the old one.
+ *
+ * @param made The tensors that were returned, by name.
+ * @param leaves The old state.
+ * @param action Action that fails otherwise, for the message.
+ */
+function checkNewState(
+  made: ReadonlyMap<string, TensorType>,
+  leaves: readonly StateLeaf[],
+  action: string,
+): void {
+  for (const { name: path, leaf } of leaves) {
+    const value = made.get(path);
+    if (value === undefined) {
+      throw new TypeError(
+        `Cannot ${action}: it returns no '${path}', which its state has`,
+      );
+    }
+    const same = sameShape(value.shape, leaf.shape) &&
+      value.dtype === leaf.dtype;
+    if (same) continue;
+    throw new TypeError(
+      `Cannot ${action}: it returns '${path}' as ${
+        typeName(value)
+      }, its state has ${typeName(leaf)}`,
+    );
+  }
+  const known = new Set(leaves.map(({ name }) => name));
+  for (const path of made.keys()) {
+    if (!path.startsWith("state.") || known.has(path)) continue;
+    throw new TypeError(
+      `Cannot ${action}: it returns '${path}', which its state does not have`,
+    );
+  }
 }

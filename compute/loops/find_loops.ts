@@ -9,6 +9,7 @@ import {
   sizeOf,
   type Value,
 } from "../graph/graph.ts";
+import { SCALAR_FUNCTIONS } from "./scalar_program.ts";
 import { isElementwise } from "./compile_loop.ts";
 
 /** Nodes that are in loops, and the order in which all nodes are run. */
@@ -172,22 +173,6 @@ function pays(
   return (group.length - MIN_NODES + 1) * saved > RUN_COST;
 }
 
-/** Operations on single numbers, in JavaScript. */
-const FUNCTIONS: Readonly<Record<string, (x: number, y: number) => number>> = {
-  Abs: (x) => Math.abs(x),
-  Add: (x, y) => x + y,
-  Exp: (x) => Math.exp(x),
-  Expm1: (x) => Math.expm1(x),
-  Log: (x) => Math.log(x),
-  Multiply: (x, y) => x * y,
-  Neg: (x) => -x,
-  RealDiv: (x, y) => x / y,
-  Reshape: (x) => x,
-  Sqrt: (x) => Math.sqrt(x),
-  Square: (x) => x * x,
-  Sub: (x, y) => x - y,
-};
-
 /** Operations on single numbers that nothing else waits for, or waits for. */
 interface ScalarNodes {
   /** Those that only depend on inputs: they come first. */
@@ -208,7 +193,7 @@ function findScalars(graph: Graph): ScalarNodes {
     outputs.set(value, (outputs.get(value) ?? 0) + 1);
   }
   const isScalar = (node: Node) =>
-    Object.hasOwn(FUNCTIONS, node.op) &&
+    Object.hasOwn(SCALAR_FUNCTIONS, node.op) &&
     [...node.inputs, node.outputs[0]].every(isNumber) &&
     (outputs.get(node.outputs[0]) ?? 0) < 2;
   const first = new Set<Node>();
@@ -236,34 +221,3 @@ const isNumber = ({ shape, dtype }: Value) =>
   dtype === "float32" && sizeOf(shape) === 1;
 
 const isKnown = (node: Node) => numberOf(node) !== undefined;
-
-/**
- * Makes a program of operations on single numbers.
- *
- * @param nodes Operations, each after those that it takes from.
- * @param arrayOf Returns the array of a value's number; constants have none.
- * @param constantOf The number of a constant.
- */
-export function scalarProgram(
-  nodes: readonly Node[],
-  { arrayOf, constantOf }: {
-    arrayOf: (value: Value) => Float32Array;
-    constantOf: (value: Value) => number | undefined;
-  },
-): () => void {
-  const read = (value: Value): Float32Array => {
-    const number = constantOf(value);
-    return number === undefined ? arrayOf(value) : Float32Array.of(number);
-  };
-  const steps = nodes.map(({ op, inputs, outputs: [output] }) => {
-    const compute = FUNCTIONS[op];
-    const x = read(inputs[0]), y = read(inputs[1] ?? inputs[0]);
-    const to = arrayOf(output);
-    return () => {
-      to[0] = compute(x[0], y[0]);
-    };
-  });
-  return () => {
-    for (let i = 0; i < steps.length; i++) steps[i]();
-  };
-}
