@@ -19,7 +19,6 @@ import {
   envActions,
   type ExpectedMasks,
   exportPolicy,
-  type ObservationBatch,
   type ObservationInputArrays,
   Observations,
   type ObservationScale,
@@ -585,8 +584,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const read = observations.reader(numEnvs);
     return {
       numEnvs,
-      act: (observations, masks) =>
-        actor.act(read(observations as ObservationBatch), masks),
+      act: (observations, masks) => actor.act(read(observations), masks),
       observe: (step) => actor.observe(step),
       endEpisodes: () => actor.endEpisodes(),
     };

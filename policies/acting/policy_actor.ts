@@ -366,7 +366,7 @@ export interface Actor {
   /** Number of environments that it acts in. */
   readonly numEnvs: number;
   /** Chooses one allowed action for each row of the observations `[numEnvs, ...]`. */
-  act(observations: unknown, actionMasks?: Uint8Array): ActionArray;
+  act(observations: ObservationBatch, actionMasks?: Uint8Array): ActionArray;
   /** Records a step: resets the recurrent states of episodes that ended. */
   observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void;
   /** Resets all recurrent states, as the environments are reset. */
