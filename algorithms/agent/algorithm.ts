@@ -270,7 +270,7 @@ export interface AgentSpaces extends GoalFunctions {
   /** Environments that step in parallel. */
   readonly numEnvs: number;
   /**
-   * Frames that an observation stacks along its last axis, as `VecFrameStack`
+   * Frames that an observation stacks along its last axis, as `FrameStack`
    * and Atari's environments report: a replay buffer keeps each frame once.
    *
    * @default 1
