@@ -51,6 +51,8 @@ export abstract class ObservationWrapper<E extends Env | VecEnv = Env>
   #space: Space;
   #observations: Batch;
   #finalObservations: Batch;
+  /** Observation of a single environment, in a row. */
+  #given: Batch | undefined;
 
   /**
    * Wraps an environment.
@@ -107,11 +109,11 @@ export abstract class ObservationWrapper<E extends Env | VecEnv = Env>
       this.transformRows(source, target);
       return target;
     }
-    const { observationSpace } = this.env, row = 0;
-    const batch = allocateBatch(observationSpace, 1);
-    writeRowAt(observationSpace, source as SpaceValue, batch, row);
-    this.transformRows(batch, target);
-    return readRow(this.#space, { batch: target, row }) as Batch;
+    const { observationSpace } = this.env;
+    const given = this.#given ??= allocateBatch(observationSpace, 1);
+    writeRowAt(observationSpace, source as SpaceValue, given, 0);
+    this.transformRows(given, target);
+    return readRow(this.#space, { batch: target, row: 0 }) as Batch;
   }
 
   /**

@@ -24,6 +24,13 @@ export function isVector(env: Env | VecEnv): env is VecEnv {
   return (env as Partial<VecEnv>).numEnvs !== undefined;
 }
 
+/** Makes the arrays of a single environment's step. */
+const oneRow = () => ({
+  rewards: new Float64Array(1),
+  terminated: new Uint8Array(1),
+  truncated: new Uint8Array(1),
+});
+
 /**
  * Layer around a single or a vector environment that passes everything on. Wrappers
  * override what they change. One around either kind has `changeActions`,
@@ -58,6 +65,7 @@ export class Wrapper<E extends Env | VecEnv = Env> {
   readonly env: E;
   #data: EnvData | undefined;
   #out = {} as MutableStep;
+  #row: ReturnType<typeof oneRow> | undefined;
 
   /**
    * Wraps an environment.
@@ -202,23 +210,27 @@ export class Wrapper<E extends Env | VecEnv = Env> {
     const result = this.#inside.result(env.step(action));
     this.#inside.check(result.observation, "step");
     if (this.changeStep === undefined) return result;
-    const step = {
-      observations: result.observation as Batch,
-      rewards: Float64Array.of(result.reward),
-      terminated: Uint8Array.of(Number(result.terminated)),
-      truncated: Uint8Array.of(Number(result.truncated)),
-    } as MutableStep;
+    const step = this.#out, row = this.#row ??= oneRow();
+    row.rewards[0] = result.reward;
+    row.terminated[0] = Number(result.terminated);
+    row.truncated[0] = Number(result.truncated);
+    step.observations = result.observation as Batch;
+    step.rewards = row.rewards;
+    step.terminated = row.terminated;
+    step.truncated = row.truncated;
+    step.episodes = undefined;
     this.changeStep(step);
-    const [ended] = step.episodes ?? [];
-    const episode = ended && { return: ended.return, length: ended.length };
-    return {
+    const changed = {
       ...result,
       observation: step.observations as SpaceValue,
       reward: step.rewards[0],
       terminated: step.terminated[0] !== 0,
       truncated: step.truncated[0] !== 0,
-      ...episode && { info: { ...result.info, episode } },
     };
+    const ended = step.episodes?.[0];
+    if (ended === undefined) return changed;
+    const episode = { return: ended.return, length: ended.length };
+    return { ...changed, info: { ...result.info, episode } };
   }
 
   get #inside(): EnvData {
