@@ -210,15 +210,7 @@ export class Wrapper<E extends Env | VecEnv = Env> {
     const result = this.#inside.result(env.step(action));
     this.#inside.check(result.observation, "step");
     if (this.changeStep === undefined) return result;
-    const step = this.#out, row = this.#row ??= oneRow();
-    row.rewards[0] = result.reward;
-    row.terminated[0] = Number(result.terminated);
-    row.truncated[0] = Number(result.truncated);
-    step.observations = result.observation as Batch;
-    step.rewards = row.rewards;
-    step.terminated = row.terminated;
-    step.truncated = row.truncated;
-    step.episodes = undefined;
+    const step = this.#asRow(result);
     this.changeStep(step);
     const changed = {
       ...result,
@@ -231,6 +223,19 @@ export class Wrapper<E extends Env | VecEnv = Env> {
     if (ended === undefined) return changed;
     const episode = { return: ended.return, length: ended.length };
     return { ...changed, info: { ...result.info, episode } };
+  }
+
+  #asRow(result: StepResult): MutableStep {
+    const step = this.#out, row = this.#row ??= oneRow();
+    row.rewards[0] = result.reward;
+    row.terminated[0] = Number(result.terminated);
+    row.truncated[0] = Number(result.truncated);
+    step.observations = result.observation as Batch;
+    step.rewards = row.rewards;
+    step.terminated = row.terminated;
+    step.truncated = row.truncated;
+    step.episodes = undefined;
+    return step;
   }
 
   get #inside(): EnvData {
