@@ -8,7 +8,7 @@ import {
   findInside,
   type GameStatistics,
   GameTally,
-} from "./_game.ts";
+} from "./game_rules.ts";
 
 const NONE: readonly GameStatistics[] = [];
 

@@ -13,7 +13,7 @@ import {
   type ScriptedGame,
   scriptedGames,
 } from "../testdata/scripted_atari.ts";
-import type { GameStatistics } from "./_game.ts";
+import type { GameStatistics } from "./game_rules.ts";
 import { EpisodeInfo, GameLimit, InfoClear } from "./episode_info.ts";
 import { EpisodicLife, FireReset } from "./resets.ts";
 

@@ -8,7 +8,7 @@ import {
   fireActions,
   isLifeLost,
   NoopStarts,
-} from "./_game.ts";
+} from "./game_rules.ts";
 
 /**
  * A wrapper that takes steps by itself in `reset`. Episodes that end in them are

@@ -1,3 +1,4 @@
+/** Lives, scores and starts of games, for the wrappers and the fused game. */
 import type { Env, EpisodeStatistics, StateTree } from "@bellman/types";
 import { checkWhole } from "../../_checks.ts";
 import { DEFAULT_SEED, deriveSeed, SeededRandom } from "../../random.ts";
