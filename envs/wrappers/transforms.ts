@@ -279,16 +279,21 @@ interface ActionTransform {
 /** Makes the transform that a function of each number and its bounds defines. */
 function transformed(
   verb: string,
-  { inner, space, env }: Record<"inner" | "space", BoxSpace> & {
-    env: Env | VecEnv;
-  },
+  env: Env | VecEnv,
+  spaceOf: (inner: BoxSpace) => BoxSpace,
   toBounds: (action: number, low: number, high: number) => number,
 ): ActionTransform {
+  const inner = env.actionSpace;
+  if (inner.type !== "box") {
+    throw new TypeError(
+      `Cannot ${verb} actions of a ${inner.type} space: expected a box`,
+    );
+  }
   const size = elementCount(inner);
   const length = isVector(env) ? env.numEnvs * size : size;
   const target = allocateArray(inner, length);
   return {
-    space,
+    space: spaceOf(inner),
     apply(given) {
       const actions = given as BoxArray | undefined;
       if (actions?.length !== length) {
@@ -305,23 +310,6 @@ function transformed(
       return target;
     },
   };
-}
-
-function requireBox(space: Space, verb: string): BoxSpace {
-  if (space.type === "box") return space;
-  throw new TypeError(
-    `Cannot ${verb} actions of a ${space.type} space: expected a box`,
-  );
-}
-
-function clipper(env: Env | VecEnv): ActionTransform {
-  const inner = requireBox(env.actionSpace, "clip"), { shape, dtype } = inner;
-  const spaces = { inner, space: box({ shape, dtype }), env };
-  return transformed(
-    "clip",
-    spaces,
-    (action, least, most) => Math.min(Math.max(action, least), most),
-  );
 }
 
 /**
@@ -350,7 +338,12 @@ export class ClipAction<E extends Env | VecEnv = Env> extends Wrapper<E> {
    */
   constructor(env: E) {
     super(env);
-    this.#clipper = clipper(env);
+    this.#clipper = transformed(
+      "clip",
+      env,
+      ({ shape, dtype }) => box({ shape, dtype }),
+      (action, least, most) => Math.min(Math.max(action, least), most),
+    );
   }
 
   /** Box without bounds. */
@@ -386,11 +379,11 @@ export interface RescaleActionOptions {
   high?: number;
 }
 
-function rescaler(
-  env: Env | VecEnv,
-  { low = -1, high = 1 }: RescaleActionOptions,
-): ActionTransform {
-  const inner = requireBox(env.actionSpace, "rescale");
+/** Returns the space of actions that are stretched to those of another. */
+function stretchable(
+  inner: BoxSpace,
+  { low, high }: Required<RescaleActionOptions>,
+): BoxSpace {
   const { shape, dtype } = inner;
   if (!dtype.startsWith("float")) {
     throw new TypeError(
@@ -404,16 +397,10 @@ function rescaler(
       `Cannot rescale actions whose element ${i} lies from ${least} to ${most}: expected finite bounds`,
     );
   }
-  if (!(low < high)) {
-    throw new RangeError(
-      `Cannot rescale actions from ${low} to ${high}: expected a lower bound below the upper`,
-    );
-  }
-  const spaces = { inner, space: box({ low, high, shape, dtype }), env };
-  return transformed("rescale", spaces, (action, least, most) => {
-    const part = (action - low) / (high - low);
-    return least + Math.min(Math.max(part, 0), 1) * (most - least);
-  });
+  if (low < high) return box({ low, high, shape, dtype });
+  throw new RangeError(
+    `Cannot rescale actions from ${low} to ${high}: expected a lower bound below the upper`,
+  );
 }
 
 /**
@@ -443,9 +430,13 @@ export class RescaleAction<E extends Env | VecEnv = Env> extends Wrapper<E> {
    * @throws {TypeError} If the actions are not boxes.
    * @throws {RangeError} If they have no bounds.
    */
-  constructor(env: E, options: RescaleActionOptions = {}) {
+  constructor(env: E, { low = -1, high = 1 }: RescaleActionOptions = {}) {
     super(env);
-    this.#rescaler = rescaler(env, options);
+    const spaceOf = (inner: BoxSpace) => stretchable(inner, { low, high });
+    this.#rescaler = transformed("rescale", env, spaceOf, (action, ...ends) => {
+      const part = Math.min(Math.max((action - low) / (high - low), 0), 1);
+      return ends[0] + part * (ends[1] - ends[0]);
+    });
   }
 
   /** Box that actions are given in. */
