@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertThrows } from "@std/assert";
 import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "./_checks.ts";
 
 Deno.test("a whole number of at least one environment can be made", () => {

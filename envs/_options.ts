@@ -45,11 +45,10 @@ export function unknownOption(
   name: string,
   known: readonly string[],
 ): TypeError {
-  return new TypeError(
-    `Cannot make ${what} with '${name}': did you mean '${
-      closest(name, known)
-    }'?`,
-  );
+  const hint = known.length === 0
+    ? "it has no options"
+    : `did you mean '${closest(name, known)}'?`;
+  return new TypeError(`Cannot make ${what} with '${name}': ${hint}`);
 }
 
 /**

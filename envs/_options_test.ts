@@ -105,6 +105,10 @@ Deno.test("an option that is not there is named with the nearest one", () => {
     error.message,
     "Cannot make Ant-v5 with 'frameskip': did you mean 'frameSkip'?",
   );
+  assertEquals(
+    unknownOption("GridWorld-v0", "size", []).message,
+    "Cannot make GridWorld-v0 with 'size': it has no options",
+  );
 });
 
 Deno.test("a wrong option is told on one line, whatever its value", () => {

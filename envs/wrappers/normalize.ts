@@ -507,22 +507,6 @@ export class RewardNormalizer {
   }
 
   /**
-   * Learns from the rewards of one step, and scales them.
-   *
-   * @param rewards Rewards `[numEnvs]`.
-   * @param ends Ends of episodes, after which returns restart.
-   * @param target Array for the scaled rewards.
-   */
-  apply(
-    rewards: ArrayLike<number>,
-    ends: EpisodeEnds,
-    target: Float32Array | Float64Array,
-  ): void {
-    this.see(rewards, ends);
-    this.scale(rewards, target);
-  }
-
-  /**
    * Saves the statistics and the returns so far.
    *
    * @returns A copy that later rewards do not change.
@@ -604,7 +588,8 @@ export class NormalizeReward<E extends Env | VecEnv = Env> extends Wrapper<E> {
    * @param step Step.
    */
   protected override changeStep(step: MutableStep): void {
-    this.normalizer.apply(step.rewards, step, this.#rewards);
+    this.normalizer.see(step.rewards, step);
+    this.normalizer.scale(step.rewards, this.#rewards);
     step.rewards = this.#rewards;
   }
 
