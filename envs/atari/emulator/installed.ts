@@ -74,7 +74,7 @@ const ROMS: PinnedPackage = {
   variable: "BELLMAN_ROMS",
 };
 
-/** What `install-atari` sets up. */
+/** The installation that `install-atari` sets up. */
 export const ATARI_INSTALLATION: Installation = {
   title: "Atari",
   task: "install-atari",
