@@ -1,4 +1,3 @@
-import { inspect } from "@bellman/files";
 import { closest } from "fastest-levenshtein";
 import { countCopies } from "./spaces/_action_rows.ts";
 
@@ -41,36 +40,6 @@ export function checkPictureSize(
       `Cannot draw a picture of ${width} by ${height} pixels: expected whole numbers from 1 to ${most}`,
     );
   }
-}
-
-/** Drops the options that are undefined, which are as left out. */
-export function givenOptions<T extends object>(options: T): T {
-  const given = Object.entries(options).filter(([, it]) => it !== undefined);
-  return Object.fromEntries(given) as T;
-}
-
-/** Makes the error of an option that an environment does not have. */
-export function unknownOption(
-  what: string,
-  name: string,
-  known: readonly string[],
-): TypeError {
-  return new TypeError(
-    `Cannot make ${what} with '${name}': did you mean '${
-      closest(name, known)
-    }'?`,
-  );
-}
-
-/** Makes the message of a wrong value of an option. */
-export function wrongOption(
-  what: string,
-  [name, value]: readonly [name: string, value: unknown],
-  expected: string,
-): string {
-  return `Cannot make ${what} with ${name} ${
-    inspect(value)
-  }: expected ${expected}`;
 }
 
 const versionOf = (id: string): number => Number(id.match(/-v(\d+)$/)?.[1]);

@@ -1,4 +1,5 @@
-import { givenOptions, unknownOption, wrongOption } from "./_checks.ts";
+import { inspect } from "@bellman/files";
+import { closest } from "fastest-levenshtein";
 
 /**
  * Kind of an option: `typeof` of its values, their description, and a check of a
@@ -32,6 +33,24 @@ export function oneOf(...words: readonly string[]): OptionKind {
   return ["string", words.join(", "), (value: string) => words.includes(value)];
 }
 
+/** Drops the options that are undefined, which are as left out. */
+export function givenOptions<T extends object>(options: T): T {
+  const given = Object.entries(options).filter(([, it]) => it !== undefined);
+  return Object.fromEntries(given) as T;
+}
+
+/** Makes the error of an option that an environment does not have. */
+export function unknownOption(
+  what: string,
+  name: string,
+  known: readonly string[],
+): TypeError {
+  const hint = known.length === 0
+    ? "it has no options"
+    : `did you mean '${closest(name, known)}'?`;
+  return new TypeError(`Cannot make ${what} with '${name}': ${hint}`);
+}
+
 /**
  * Checks that options are known, and each of its kind.
  *
@@ -54,7 +73,11 @@ export function checkOptions<T extends object>(
     const isOfType = value !== null && [types].flat().includes(typeof value);
     if (isOfType && (isFine?.(value as never) ?? true)) continue;
     const Wrong = isOfType ? RangeError : TypeError;
-    throw new Wrong(wrongOption(what, [name, value], expected));
+    throw new Wrong(
+      `Cannot make ${what} with ${name} ${
+        inspect(value)
+      }: expected ${expected}`,
+    );
   }
   return given;
 }

@@ -2,9 +2,11 @@ import { assertEquals, assertThrows } from "@std/assert";
 import {
   checkOptions,
   FLAG,
+  givenOptions,
   isWhole,
   oneOf,
   type OptionKind,
+  unknownOption,
   whole,
 } from "./_options.ts";
 
@@ -88,4 +90,38 @@ Deno.test("an option that there is not is refused with the nearest one", () => {
   const says = "Cannot make a toy with 'flags': did you mean 'flag'?";
   assertThrows(() => check({ flags: true }), TypeError, says);
   assertThrows(() => check({ toString: 1 }), TypeError, "with 'toString'");
+});
+
+Deno.test("an option that is undefined is as left out, other empty values are not", () => {
+  const options = { a: undefined, b: null, c: 0, d: "", e: false, f: NaN };
+  assertEquals(Object.keys(givenOptions(options)), ["b", "c", "d", "e", "f"]);
+  assertEquals(givenOptions({}), {});
+});
+
+Deno.test("an option that is not there is named with the nearest one", () => {
+  const error = unknownOption("Ant-v5", "frameskip", ["frameSkip", "width"]);
+  assertEquals(error instanceof TypeError, true);
+  assertEquals(
+    error.message,
+    "Cannot make Ant-v5 with 'frameskip': did you mean 'frameSkip'?",
+  );
+  assertEquals(
+    unknownOption("GridWorld-v0", "size", []).message,
+    "Cannot make GridWorld-v0 with 'size': it has no options",
+  );
+});
+
+Deno.test("a wrong option is told on one line, whatever its value", () => {
+  const refuse = (mode: unknown) =>
+    assertThrows(
+      () => checkOptions("Pong", { mode }, { mode: whole(1) }),
+      TypeError,
+      "Cannot make Pong with mode ",
+    ).message;
+  assertEquals(
+    refuse("two"),
+    'Cannot make Pong with mode "two": expected a whole number of at least 1',
+  );
+  const value = Array.from({ length: 60 }, (_, i) => `word ${i}\n`);
+  assertEquals(refuse({ value }).split("\n").length, 1);
 });

@@ -116,19 +116,6 @@ function checkSpaces(env: Env): void {
   );
 }
 
-function checkFirst(env: Env, observation: SpaceValue): void {
-  const data = new EnvData(env.observationSpace, env.spec);
-  guard(() => data.check(observation, "reset"), "reset");
-}
-
-function checkResult(env: Env, result: StepResult): void {
-  const data = new EnvData(env.observationSpace, env.spec);
-  guard(() => {
-    data.result(result);
-    data.check(result.observation, "step");
-  }, "step");
-}
-
 /** True where two results of a function of goals are the same but for rounding. */
 function near(a: number, b: number): boolean {
   return Math.abs(a - b) <= 1e-5 * Math.max(1, Math.abs(a), Math.abs(b));
@@ -255,17 +242,27 @@ class Course {
   readonly goals: Goals;
   step = 0;
   seen: SpaceValue = 0;
+  readonly #data: EnvData;
 
   constructor(env: Env) {
     this.env = env;
     this.goals = new Goals(env);
+    this.#data = new EnvData(env.observationSpace, env.spec);
+  }
+
+  /** Checks the result of a step. */
+  checkResult(result: StepResult): void {
+    guard(() => {
+      this.#data.result(result);
+      this.#data.check(result.observation, "step");
+    }, "step");
   }
 
   /** Starts an episode and checks its first observation. */
   reset(options?: { seed: number }): SpaceValue {
     this.seen = this.env.reset(options);
     this.step = 0;
-    checkFirst(this.env, this.seen);
+    guard(() => this.#data.check(this.seen, "reset"), "reset");
     this.masks();
     return this.seen;
   }
@@ -274,7 +271,7 @@ class Course {
   act(random: SeededRandom): StepResult {
     const { env } = this;
     const result = env.step(sample(env.actionSpace, random, this.masks()));
-    checkResult(env, result);
+    this.checkResult(result);
     this.goals.see(result);
     this.step++;
     this.seen = result.observation;
@@ -419,7 +416,7 @@ function checkStepAfterEnd(course: Course, random: SeededRandom): void {
     fail("an episode goes on after its termination: refuse steps until reset");
   }
   try {
-    checkResult(env, result);
+    course.checkResult(result);
   } catch (error) {
     fail(
       `what a step after the termination returns is no result (${

@@ -21,7 +21,7 @@ import { SyncVecEnv } from "./sync_vec_env.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { MaskedBy } from "./testdata/masked_by.ts";
 import { ChainEnv, IdentityEnv } from "./toy/environments.ts";
-import { EnvWrapper } from "./wrappers/env_wrapper.ts";
+import { Wrapper } from "./wrappers/wrapper.ts";
 
 Deno.test("what JSON makes alike is told apart", () => {
   const pairs: [unknown, unknown][] = [
@@ -75,7 +75,7 @@ function broken(
   change: (env: Env) => Partial<Env>,
   env: Env = make("CartPole-v1"),
 ): Env {
-  const wrapped = new EnvWrapper(env);
+  const wrapped = new Wrapper(env);
   // Spaces are getters, which cannot be assigned.
   for (const [key, value] of Object.entries(change(env))) {
     Object.defineProperty(wrapped, key, { value });
@@ -302,7 +302,7 @@ const withSpaces = (spaces: Record<string, Space>): Env =>
   }), new DictEnv());
 
 /** Goals of which each step has one more. */
-class Grown extends EnvWrapper {
+class Grown extends Wrapper {
   override get observationSpace(): Space {
     const { spaces } = super.observationSpace as DictSpace;
     return dict({ ...spaces, desired_goal: multiBinary(4) });
@@ -392,7 +392,7 @@ Deno.test("a goal may be cut off where none ends an episode", () => {
 
 Deno.test("masked environments are stepped by allowed actions only", () => {
   const taken = new Set<SpaceValue>();
-  class Watched extends EnvWrapper {
+  class Watched extends Wrapper {
     override step(action: SpaceValue): StepResult {
       taken.add(action);
       return super.step(action);

@@ -61,16 +61,8 @@ export * from "./registry/registry.ts";
 export { snapshotRecord } from "./snapshot.ts";
 export { SyncVecEnv } from "./sync_vec_env.ts";
 
-export {
-  EnvWrapper,
-  VecEnvWrapper,
-  WrapperBase,
-} from "./wrappers/env_wrapper.ts";
-export {
-  FrameStack,
-  type FrameStackOptions,
-  VecFrameStack,
-} from "./wrappers/frame_stack.ts";
+export type { MutableStep } from "./_steps.ts";
+export { FrameStack, type FrameStackOptions } from "./wrappers/frame_stack.ts";
 export * from "./wrappers/normalize.ts";
 export * from "./wrappers/record_episode_statistics.ts";
 export * from "./wrappers/record_info_statistics.ts";
@@ -78,6 +70,7 @@ export { RunningMeanStd } from "./wrappers/running_mean_std.ts";
 export * from "./wrappers/time_limit.ts";
 export * from "./wrappers/transforms.ts";
 export * from "./wrappers/channels_last.ts";
+export { Wrapper } from "./wrappers/wrapper.ts";
 
 import "./classic_control/register.ts";
 export { ACROBOT } from "./classic_control/acrobot.ts";

@@ -124,7 +124,7 @@ Deno.test("spaces draw from either stream of random numbers", () => {
 });
 
 Deno.test("SAC takes the scales of envs, and stacks as they say of themselves", async () => {
-  const env = new envs.VecFrameStack(
+  const env = new envs.FrameStack(
     envs.makeVec("Pendulum-v1", { numEnvs: 2, maxEpisodeSteps: 7 }),
     { size: 3 },
   ) satisfies AgentSpaces;
@@ -158,11 +158,11 @@ Deno.test("SAC takes the scales of envs, and stacks as they say of themselves", 
   assertEquals([whole.numbers, shared.numbers], [60 * 9, 60 * 3]);
   assertEquals(shared.state, whole.state);
   // Other wrappers tell what is inside, those that change observations do not.
-  const clipped = new envs.VecClipReward(env);
+  const clipped = new envs.ClipReward(env);
   assertEquals(clipped.stackedFrames, 3);
-  assertEquals(new envs.VecFlattenObservation(env).stackedFrames, undefined);
-  assertEquals(new envs.VecNormalizeObservation(env).stackedFrames, undefined);
-  const zeros = new envs.VecFrameStack(cartPole(), { padding: "zero" });
+  assertEquals(new envs.FlattenObservation(env).stackedFrames, undefined);
+  assertEquals(new envs.NormalizeObservation(env).stackedFrames, undefined);
+  const zeros = new envs.FrameStack(cartPole(), { padding: "zero" });
   assertEquals(zeros.stackedFrames, undefined);
 });
 

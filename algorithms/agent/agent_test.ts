@@ -7,7 +7,7 @@ import {
   assertNotEquals,
   assertThrows,
 } from "@std/assert";
-import { make, makeVec, VecNormalizeObservation } from "@bellman/envs";
+import { make, makeVec, NormalizeObservation } from "@bellman/envs";
 import type { StateTree, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import {
@@ -612,7 +612,7 @@ Deno.test("targets that lack an input of the rollout are refused", () => {
 });
 
 Deno.test("a file of the policy has the present scale of the environment", () => {
-  const env = new VecNormalizeObservation(
+  const env = new NormalizeObservation(
     makeVec("CartPole-v1", { numEnvs: 2 }),
   );
   const agent = new Agent(counting(), env, { seed: 1 });

@@ -266,7 +266,7 @@ export interface AgentSpaces extends GoalFunctions {
   /** Number of parallel environments. */
   readonly numEnvs: number;
   /**
-   * Number of frames stacked along an observation's last axis, as `VecFrameStack` and
+   * Number of frames stacked along an observation's last axis, as `FrameStack` and
    * Atari's environments report: a replay buffer stores each frame once.
    *
    * @default 1

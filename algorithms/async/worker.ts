@@ -8,7 +8,7 @@ import { selectBackend } from "@bellman/compute";
 import {
   deriveSeed,
   EnvDataError,
-  VecRecordEpisodeStatistics,
+  RecordEpisodeStatistics,
 } from "@bellman/envs";
 import {
   type CheckedSource,
@@ -97,7 +97,7 @@ async function makeLearner(
 ): Promise<WorkerProgram> {
   const { worker, method, source, config, totalTimesteps, engine } = settings;
   await selectBackend(settings.backend);
-  const env = new VecRecordEpisodeStatistics(
+  const env = new RecordEpisodeStatistics(
     await makeGroup(source, { first: worker, numEnvs: 1 }),
   );
   const { server, start } = connect();

@@ -10,7 +10,7 @@ import {
   GameTally,
   isLifeLost,
   NoopStarts,
-} from "./wrappers/_game.ts";
+} from "./wrappers/game_rules.ts";
 
 const NOOP = 0;
 

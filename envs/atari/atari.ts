@@ -1,5 +1,6 @@
 import type { Env } from "@bellman/types";
-import { checkStepLimit, givenOptions, unknownOption } from "../_checks.ts";
+import { checkStepLimit } from "../_checks.ts";
+import { givenOptions, unknownOption } from "../_options.ts";
 import {
   type EnvRegistration,
   register,

@@ -14,9 +14,9 @@ import {
   registeredIds,
 } from "../registry/registry.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
-import { VecRecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
+import { RecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
 import { assertSameBytes, assertSameCourse } from "./testdata/same_course.ts";
-import { EnvWrapper } from "../wrappers/env_wrapper.ts";
+import { Wrapper } from "../wrappers/wrapper.ts";
 import type { TimeLimit } from "../wrappers/time_limit.ts";
 import { testsWith } from "../../tests/testdata/tests_with.ts";
 
@@ -27,7 +27,7 @@ const test = testsWith("ALE", isAtariInstalled());
 function layersOf(env: Env): { names: string[]; game: AtariEnv } {
   const names: string[] = [];
   let inner = env;
-  while (inner instanceof EnvWrapper) {
+  while (inner instanceof Wrapper) {
     names.push(inner.constructor.name);
     inner = inner.env;
   }
@@ -108,7 +108,7 @@ for (const id of ["backgammon", "video_checkers"]) {
 
 /** Plays one copy until a game is told; what is told, and the steps. */
 function firstTold(env: Env): { steps: number; episodes: unknown } {
-  const copies = new VecRecordEpisodeStatistics(new SyncVecEnv([() => env]));
+  const copies = new RecordEpisodeStatistics(new SyncVecEnv([() => env]));
   copies.reset({ seed: 0 });
   for (let steps = 1; steps < 50; steps++) {
     const { episodes, truncated } = copies.step(Int32Array.of(0));

@@ -28,7 +28,7 @@ import {
   limitedSpec,
   resolvePreprocessing,
 } from "./preprocessing_options.ts";
-import { checkNoop } from "./wrappers/_game.ts";
+import { checkNoop } from "./wrappers/game_rules.ts";
 
 /** Settings of {@linkcode AtariVecEnv}. */
 export interface AtariVecOptions extends AtariOptions {

@@ -42,7 +42,7 @@ export type {
   PreprocessingOptions,
   PreprocessingPreset,
 } from "./preprocessing_options.ts";
-export type { GameStatistics } from "./wrappers/_game.ts";
+export type { GameStatistics } from "./wrappers/game_rules.ts";
 export * from "./wrappers/episode_info.ts";
 export * from "./wrappers/frames.ts";
 export * from "./wrappers/render.ts";

@@ -123,17 +123,6 @@ export const ACROBOT: Dynamics = {
   step,
   hasEnded,
   observe,
-  stepAll(state, actions, { rewards, terminated }) {
-    for (let i = 0; i < rewards.length; i++) {
-      rewards[i] = step(state, i * 4, actions[i]);
-      terminated[i] = rewards[i] === 0 ? 1 : 0;
-    }
-  },
-  observeAll(state, observations) {
-    for (let i = 0, to = 0; i < state.length; i += 4, to += 6) {
-      observe(state, i, observations, to);
-    }
-  },
   /** Draws both links and the line that the free end is to reach. */
   render(state, { width = 500, height = 500 }) {
     const canvas = new Canvas({ width, height, view: VIEW });

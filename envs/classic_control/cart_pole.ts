@@ -39,11 +39,6 @@ function hasEnded(state: Float64Array, at: number): boolean {
     angle < -ANGLE_LIMIT || angle > ANGLE_LIMIT;
 }
 
-const observePositions: Dynamics["observe"] = (state, at, values, to) => {
-  values[to] = state[at];
-  values[to + 1] = state[at + 2];
-};
-
 const BLACK: Color = [0, 0, 0];
 const POLE: Color = [202, 152, 101];
 const AXLE: Color = [129, 132, 203];
@@ -82,15 +77,6 @@ export const CART_POLE: Dynamics = {
   observe(state, at, values, to) {
     for (let i = 0; i < 4; i++) values[to + i] = state[at + i];
   },
-  stepAll(state, actions, { rewards, terminated }) {
-    for (let i = 0; i < rewards.length; i++) {
-      rewards[i] = step(state, i * 4, actions[i]);
-      terminated[i] = hasEnded(state, i * 4) ? 1 : 0;
-    }
-  },
-  observeAll(state, observations) {
-    for (let i = 0; i < observations.length; i++) observations[i] = state[i];
-  },
   /** Draws a cart on its track with the pole. */
   render(state, { width = 600, height = 400 }) {
     const canvas = new Canvas({ width, height, view: VIEW });
@@ -121,10 +107,8 @@ export const POSITION_ONLY_CART_POLE: Dynamics = {
     low: [-POSITION_LIMIT * 2, -ANGLE_LIMIT * 2].map(Math.fround),
     high: [POSITION_LIMIT * 2, ANGLE_LIMIT * 2].map(Math.fround),
   }),
-  observe: observePositions,
-  observeAll(state, observations) {
-    for (let i = 0, to = 0; i < state.length; i += 4, to += 2) {
-      observePositions(state, i, observations, to);
-    }
+  observe(state, at, values, to) {
+    values[to] = state[at];
+    values[to + 1] = state[at + 2];
   },
 };

@@ -51,14 +51,6 @@ export interface Dynamics {
     values: Float32Array,
     to: number,
   ): void;
-  /** Takes one step in every row; writes the rewards and the terminations. */
-  stepAll(
-    state: Float64Array,
-    actions: Int32Array | Float32Array,
-    step: VecStep,
-  ): void;
-  /** Writes the observations of all rows. */
-  observeAll(state: Float64Array, observations: Float32Array): void;
   /** Draws a state and the action before it, NaN for none. */
   render(state: Float64Array, options: RenderOptions, action: number): RgbImage;
 }
@@ -273,9 +265,15 @@ export class DynamicsVecEnv extends ArrayVecEnv<Float32Array> {
    * @param step Result to write into.
    */
   protected override stepRows(actions: BoxArray, step: VecStep): void {
-    const taken = actions as Int32Array | Float32Array;
-    this.#dynamics.stepAll(this.states, taken, step);
-    this.#dynamics.observeAll(this.states, step.observations as Float32Array);
+    const { states } = this, { rewards, terminated } = step;
+    const rules = this.#dynamics, { stateSize } = rules;
+    const observations = step.observations as Float32Array;
+    const size = observations.length / rewards.length;
+    for (let row = 0, at = 0; row < rewards.length; row++, at += stateSize) {
+      rewards[row] = rules.step(states, at, actions[row]);
+      terminated[row] = rules.hasEnded(states, at) ? 1 : 0;
+      rules.observe(states, at, observations, row * size);
+    }
   }
 
   /**

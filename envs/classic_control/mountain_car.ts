@@ -111,15 +111,6 @@ export const MOUNTAIN_CAR: Dynamics = {
     values[to] = state[at];
     values[to + 1] = state[at + 1];
   },
-  stepAll(state, actions, { rewards, terminated }) {
-    for (let i = 0; i < rewards.length; i++) {
-      rewards[i] = step(state, i * 2, actions[i]);
-      terminated[i] = hasEnded(state, i * 2) ? 1 : 0;
-    }
-  },
-  observeAll(state, observations) {
-    for (let i = 0; i < observations.length; i++) observations[i] = state[i];
-  },
   render: (state, options) => renderMountainCar(state, options, GOAL_POSITION),
 };
 
@@ -178,11 +169,5 @@ export const MOUNTAIN_CAR_CONTINUOUS: Dynamics = {
   actionSpace: box({ low: -1, high: 1, shape: [1] }),
   step: continuousStep,
   hasEnded: hasReachedFlag,
-  stepAll(state, actions, { rewards, terminated }) {
-    for (let i = 0; i < rewards.length; i++) {
-      rewards[i] = continuousStep(state, i * 2, actions[i]);
-      terminated[i] = hasReachedFlag(state, i * 2) ? 1 : 0;
-    }
-  },
   render: (state, options) => renderMountainCar(state, options, 0.45),
 };

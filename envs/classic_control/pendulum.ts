@@ -97,17 +97,6 @@ export const PENDULUM: Dynamics = {
   step,
   hasEnded: () => false,
   observe,
-  stepAll(state, actions, { rewards, terminated }) {
-    for (let i = 0; i < rewards.length; i++) {
-      rewards[i] = step(state, i * 2, actions[i]);
-      terminated[i] = 0;
-    }
-  },
-  observeAll(state, observations) {
-    for (let i = 0, to = 0; i < state.length; i += 2, to += 3) {
-      observe(state, i, observations, to);
-    }
-  },
   /** Draws the rod, its axle, and an arrow for the last torque. */
   render(state, { width = 500, height = 500 }, torque) {
     const canvas = new Canvas({ width, height, view: VIEW });

@@ -1,3 +1,4 @@
+import { checkOptions } from "../_options.ts";
 import { register } from "../registry/registry.ts";
 import { ACROBOT } from "./acrobot.ts";
 import { CART_POLE, POSITION_ONLY_CART_POLE } from "./cart_pole.ts";
@@ -16,23 +17,17 @@ const ENVS: Record<string, [Dynamics, limit: number, threshold?: number]> = {
   "Pendulum-v1": [PENDULUM, 200],
 };
 
-function checkNoKwargs(id: string, kwargs: object): void {
-  const [key] = Object.keys(kwargs);
-  if (key === undefined) return;
-  throw new TypeError(`Cannot make ${id} with '${key}': it has no options`);
-}
-
 for (const [id, entry] of Object.entries(ENVS)) {
   const [dynamics, maxEpisodeSteps, rewardThreshold] = entry;
   const spec = { id, maxEpisodeSteps, rewardThreshold };
   register({
     ...spec,
     make(kwargs) {
-      checkNoKwargs(id, kwargs);
+      checkOptions(id, kwargs, {});
       return new DynamicsEnv(dynamics);
     },
     makeVec({ numEnvs, maxEpisodeSteps, kwargs }) {
-      checkNoKwargs(id, kwargs);
+      checkOptions(id, kwargs, {});
       return new DynamicsVecEnv(dynamics, {
         numEnvs,
         maxEpisodeSteps,

@@ -3,16 +3,18 @@ import { box } from "../spaces/constructors.ts";
 import { openModel } from "./physics/engines.ts";
 import type { PhysicsData, PhysicsModel } from "./physics/_physics.ts";
 import { type MujocoOptions, resolveOptions } from "./tasks/mujoco_options.ts";
-import type {
-  ActionRow,
-  MujocoInfo,
+import {
+  type ActionRow,
   MujocoRules,
-  ObservationRow,
-  Outcome,
-  Resolved,
-  TaskKind,
+  type ObservationRow,
+  type Outcome,
 } from "./tasks/_rules.ts";
-import { taskKind } from "./tasks/mujoco_task.ts";
+import {
+  defaultsOf,
+  type MujocoInfo,
+  mujocoTask,
+  type MujocoTaskDefaults,
+} from "./tasks/mujoco_task.ts";
 import { type MujocoChoice, TASKS } from "./tasks/tasks.ts";
 import { savedArray, snapshotRecord, wrongEntry } from "../snapshot.ts";
 import type { SeededRandom } from "../random.ts";
@@ -22,7 +24,7 @@ export interface OpenTask {
   /** The kind. */
   readonly name: string;
   /** The options with all defaults. */
-  readonly options: Resolved<MujocoOptions> & MujocoOptions;
+  readonly options: MujocoTaskDefaults & MujocoOptions;
   readonly model: PhysicsModel;
   readonly rules: MujocoRules;
   readonly observationSpace: BoxSpace;
@@ -61,13 +63,12 @@ export function openTask(
   choice: MujocoChoice,
   given: MujocoOptions,
 ): OpenTask {
-  const [name, task]: [string, TaskKind] = typeof choice === "string"
-    ? [choice, TASKS[choice]]
-    : [choice.name, taskKind<Record<never, never>>(choice)];
-  const options = resolveOptions(name, task.defaults, given);
+  const task = typeof choice === "string" ? TASKS[choice] : mujocoTask(choice);
+  const { name } = task;
+  const options = resolveOptions(name, defaultsOf(task), given);
   const model = openModel(name, options);
   try {
-    const rules = task.rules(model, options);
+    const rules = new MujocoRules(task, model, options);
     return {
       name,
       options,

@@ -34,7 +34,6 @@ export type {
   MujocoSizes,
   MujocoState,
 } from "./physics/_physics.ts";
-export type { MujocoInfo } from "./tasks/_rules.ts";
 export { isMujocoInstalled } from "./physics/engines.ts";
 export type {
   AntOptions,
@@ -57,6 +56,7 @@ export type {
 } from "./tasks/pendulums.ts";
 export {
   type MujocoContext,
+  type MujocoInfo,
   type MujocoModel,
   type MujocoOwnOptions,
   type MujocoStart,

@@ -8,7 +8,8 @@ import type {
   StepResult,
   VecStep,
 } from "@bellman/types";
-import { checkSavedEnvs, givenOptions } from "../_checks.ts";
+import { checkSavedEnvs } from "../_checks.ts";
+import { givenOptions } from "../_options.ts";
 import { Episodes } from "../_episodes.ts";
 import { ArrayVecEnv, type BatchedOptions } from "../array_vec_env.ts";
 import type { SeededRandom } from "../random.ts";

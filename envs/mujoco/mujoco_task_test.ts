@@ -41,11 +41,7 @@ const CHEETAH = mujocoTask({
   observe: ({ qpos, qvel }) => [qpos.subarray(1), qvel],
   reward: (_, { action, velocity, options }) => ({
     reward_forward: options.forwardRewardWeight * velocity[0],
-    reward_ctrl: -actionCost(
-      options.ctrlCostWeight,
-      { values: action, at: 0 },
-      action.length,
-    ),
+    reward_ctrl: -actionCost(options.ctrlCostWeight, action),
   }),
   info: ({ qpos }, { velocity }) => ({
     x_position: qpos[0],
@@ -60,7 +56,7 @@ const ANT = mujocoTask({
   frameSkip: 5,
   resetNoiseScale: 0.1,
   velocityNoise: "normal",
-  usesContactForces: true,
+  usesContactForces: () => true,
   place({ xpos }, { model }) {
     const torso = 3 * model.idOf("body", "torso");
     return [xpos[torso], xpos[torso + 1]];
@@ -77,7 +73,7 @@ const ANT = mujocoTask({
     return {
       reward_forward: velocity[0],
       reward_survive: terminated ? 0 : 1,
-      reward_ctrl: -actionCost(0.5, { values: action, at: 0 }, action.length),
+      reward_ctrl: -actionCost(0.5, action),
       reward_contact: -0.0005 * force,
     };
   },

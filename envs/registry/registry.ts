@@ -1,7 +1,7 @@
 import type { Env, EnvSpec, VecEnv } from "@bellman/types";
 import { checkNumEnvs, unknownEnvironment } from "../_checks.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
-import { VecRecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
+import { RecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
 import { RecordInfoStatistics } from "../wrappers/record_info_statistics.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 
@@ -273,5 +273,5 @@ export function makeVec(id: string, options: MakeVecOptions): VecEnv {
     new SyncVecEnv(
       Array.from({ length: numEnvs }, () => () => make(id, options)),
     );
-  return recordEpisodes ? new VecRecordEpisodeStatistics(env) : env;
+  return recordEpisodes ? new RecordEpisodeStatistics(env) : env;
 }

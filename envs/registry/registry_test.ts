@@ -8,7 +8,7 @@ import { DynamicsVecEnv } from "../classic_control/dynamics.ts";
 import { envSpec, make, makeVec, register, registeredIds } from "../mod.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { ChainEnv } from "../toy/environments.ts";
-import { VecRecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
+import { RecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
 
 register({
@@ -46,7 +46,7 @@ Deno.test("many copies: batched where there is a form, single where not", () => 
   assertInstanceOf(makeVec("CartPole-v1", unrecorded), DynamicsVecEnv);
   assertInstanceOf(makeVec("TestChain-v2", unrecorded), SyncVecEnv);
   const recorded = makeVec("TestChain-v2", { numEnvs: 2 });
-  assertInstanceOf(recorded, VecRecordEpisodeStatistics);
+  assertInstanceOf(recorded, RecordEpisodeStatistics);
 });
 
 Deno.test("a name that there is not is answered with the nearest", () => {

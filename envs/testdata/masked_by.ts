@@ -1,8 +1,8 @@
 import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
-import { EnvWrapper } from "../wrappers/env_wrapper.ts";
+import { Wrapper } from "../wrappers/wrapper.ts";
 
 /** Masks by a function of the step, which is -1 before the first reset. */
-export class MaskedBy extends EnvWrapper {
+export class MaskedBy extends Wrapper {
   #masks: (step: number) => unknown;
   #step = -1;
 
@@ -11,8 +11,8 @@ export class MaskedBy extends EnvWrapper {
     this.#masks = masks;
   }
 
-  override actionMasks(): Uint8Array {
-    return this.#masks(this.#step) as Uint8Array;
+  override get actionMasks(): () => Uint8Array {
+    return () => this.#masks(this.#step) as Uint8Array;
   }
 
   override reset(options?: { seed?: number }): SpaceValue {

@@ -70,34 +70,22 @@ function begin(
   do draw(goals); while (isReached(task, states, goals, row));
 }
 
-/** Returns 1 for each row of goals that is reached, else 0. */
-function ends(
+/** Returns a number for each row of goals, which is 1 more where they are reached. */
+function judged(
   task: GoalTask,
-  achieved: BoxArray,
-  desired: BoxArray,
-): Uint8Array {
-  const rows = achieved.length / task.size;
-  const reached = new Uint8Array(rows);
-  for (let row = 0; row < rows; row++) {
-    if (isReached(task, achieved, desired, row)) reached[row] = 1;
-  }
-  return reached;
-}
-
-/** Returns 0 for each row of goals that is reached, else -1. */
-function rewards(
-  task: GoalTask,
-  achieved: BoxArray,
-  desired: BoxArray,
+  [achieved, desired]: readonly [achieved: BoxArray, desired: BoxArray],
+  missed: number,
 ): Float64Array {
-  const rewards = Float64Array.from(ends(task, achieved, desired));
-  for (let row = 0; row < rewards.length; row++) rewards[row]--;
-  return rewards;
+  const numbers = new Float64Array(achieved.length / task.size).fill(missed);
+  for (let row = 0; row < numbers.length; row++) {
+    if (isReached(task, achieved, desired, row)) numbers[row]++;
+  }
+  return numbers;
 }
 
 /** Makes the function that tells which rows end their episodes, where reaching goals does. */
 function endsOf(task: GoalTask): GoalFunctions["computeTerminated"] {
-  return task.endsAtGoal ? (...goals) => ends(task, ...goals) : undefined;
+  return task.endsAtGoal ? (...goals) => judged(task, goals, 0) : undefined;
 }
 
 /** Returns the space of observations. */
@@ -187,7 +175,7 @@ export class GoalEnv
    * @returns 0 where they are reached, else -1, `[rows]`.
    */
   computeReward(achieved: BoxArray, desired: BoxArray): Float64Array {
-    return rewards(this.#task, achieved, desired);
+    return judged(this.#task, [achieved, desired], -1);
   }
 
   /** Function that tells which of such steps end their episodes, where reaching goals does. */
@@ -345,7 +333,7 @@ export class GoalVecEnv extends ArrayVecEnv<Record<string, BoxArray>> {
    * @returns 0 where they are reached, else -1, `[rows]`.
    */
   computeReward(achieved: BoxArray, desired: BoxArray): Float64Array {
-    return rewards(this.#task, achieved, desired);
+    return judged(this.#task, [achieved, desired], -1);
   }
 
   /** Function that tells which of such steps end their episodes, where reaching goals does. */

@@ -5,13 +5,13 @@ import type { BoxArray, StateTree } from "@bellman/types";
 import {
   make,
   makeVec,
+  NormalizeReward,
   readRow,
+  RecordEpisodeStatistics,
   sample,
   SeededRandom,
   SyncVecEnv,
-  VecNormalizeReward,
-  VecRecordEpisodeStatistics,
-  VecTransformReward,
+  TransformReward,
 } from "../mod.ts";
 import { bitFlip, GoalEnv, GoalVecEnv, REACH } from "./goals.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
@@ -75,13 +75,13 @@ Deno.test("goals are judged row by row, in vectors and wrappers too", () => {
       0,
     ]);
   }
-  const paid = new VecTransformReward(env, (it) => 2 * it);
+  const paid = new TransformReward(env, (it) => 2 * it);
   assertEquals([...paid.computeReward!(achieved, desired) as Float64Array], [
     0,
     -2,
     -2,
   ]);
-  assertEquals(new VecNormalizeReward(env).computeReward, undefined);
+  assertEquals(new NormalizeReward(env).computeReward, undefined);
   assertEquals(make("Reach-v0").computeTerminated, undefined);
   assertEquals(makeVec("CartPole-v1", { numEnvs: 1 }).computeReward, undefined);
 });
@@ -107,7 +107,7 @@ Deno.test("batched ones give the numbers of single ones bit for bit, and resume 
     const kwargs = id === "BitFlip-v0" ? { bits: 3 } : {};
     const options = { numEnvs: 3, maxEpisodeSteps: 7, kwargs };
     let batched = makeVec(id, options);
-    const single = new VecRecordEpisodeStatistics(
+    const single = new RecordEpisodeStatistics(
       new SyncVecEnv(Array.from({ length: 3 }, () => () => make(id, options))),
     );
     assertEquals(batched.reset({ seed: 4 }), single.reset({ seed: 4 }));

@@ -1,7 +1,14 @@
-import type { Batch, BoxArray, BoxSpace, Space, VecEnv } from "@bellman/types";
+import type {
+  Batch,
+  BoxArray,
+  BoxSpace,
+  Env,
+  Space,
+  VecEnv,
+} from "@bellman/types";
 import { box, dict } from "../spaces/constructors.ts";
 import { copyBatch } from "../spaces/batch.ts";
-import { VecObservationWrapper } from "./transforms.ts";
+import { ObservationWrapper } from "./transforms.ts";
 
 /** Smallest side of what is taken for an image: the layers of `cnn` fit into it. */
 const SMALLEST_IMAGE = 36;
@@ -107,28 +114,31 @@ function turnedSpace(space: Space): Space {
  * {@linkcode channelAxis} takes for such images; a single box may be smaller. Frames
  * are stacked around it.
  *
+ * @typeParam E Environment inside.
+ *
  * @example
  * ```ts
- * import { box, makeVec, VecChannelsLast, VecTransformObservation } from "@bellman/envs";
+ * import { box, ChannelsLast, makeVec, TransformObservation } from "@bellman/envs";
  * import { assertEquals } from "@std/assert";
  *
- * const images = new VecTransformObservation(
+ * const images = new TransformObservation(
  *   makeVec("Chain-v0", { numEnvs: 1 }),
  *   () => Uint8Array.of(1, 2, 3, 4, 5, 6), // two channels, one row of three pixels
  *   { space: box({ low: 0, high: 255, shape: [2, 1, 3], dtype: "uint8" }) },
  * );
- * const env = new VecChannelsLast(images);
+ * const env = new ChannelsLast(images);
  * assertEquals(env.reset(), Uint8Array.of(1, 4, 2, 5, 3, 6));
  * ```
  */
-export class VecChannelsLast extends VecObservationWrapper {
+export class ChannelsLast<E extends Env | VecEnv = Env>
+  extends ObservationWrapper<E> {
   /**
-   * Wraps a vector environment.
+   * Wraps an environment.
    *
-   * @param env Vector environment inside.
+   * @param env Environment inside, a single one or a vector.
    * @throws {TypeError} If its observations are no images, and none of their parts.
    */
-  constructor(env: VecEnv) {
+  constructor(env: E) {
     const { observationSpace } = env;
     super(env, { space: turnedSpace(observationSpace) });
   }

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { Env } from "../base/env.ts";
 import { box, dict, discrete } from "../spaces/constructors.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
-import { VecChannelsLast } from "./channels_last.ts";
-import { VecFrameStack } from "./frame_stack.ts";
+import { ChannelsLast } from "./channels_last.ts";
+import { FrameStack } from "./frame_stack.ts";
 
 /** Images whose numbers tell their channel, row, column and time. */
 class Numbered extends Env {
@@ -57,7 +57,7 @@ Deno.test("each number keeps its channel, row and column, also after the end of 
   const side = fc.integer({ min: 5, max: 9 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 4 }), side, side, (c, h, w) => {
-      const env = new VecChannelsLast(vecOf(images(c, h, w)));
+      const env = new ChannelsLast(vecOf(images(c, h, w)));
       assertEquals(env.observationSpace, images(h, w, c));
       const check = (found: VecStep["observations"], time: number) => {
         const numbers = found as Float32Array;
@@ -85,7 +85,7 @@ Deno.test("each number keeps its channel, row and column, also after the end of 
 
 Deno.test("bounds of each pixel move with it, and gray images get a channel", () => {
   const bounds = Array.from({ length: 12 }, (_, i) => i);
-  const { observationSpace } = new VecChannelsLast(
+  const { observationSpace } = new ChannelsLast(
     vecOf(box({ low: bounds, high: 99, shape: [2, 2, 3] })),
   );
   const wanted = [0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11];
@@ -93,7 +93,7 @@ Deno.test("bounds of each pixel move with it, and gray images get a channel", ()
     observationSpace,
     box({ low: wanted, high: 99, shape: [2, 3, 2] }),
   );
-  const gray = new VecChannelsLast(vecOf(images(5, 4)));
+  const gray = new ChannelsLast(vecOf(images(5, 4)));
   assertEquals(gray.observationSpace, images(5, 4, 1));
   assertEquals(
     (gray.reset() as Float32Array).slice(0, 3),
@@ -102,7 +102,7 @@ Deno.test("bounds of each pixel move with it, and gray images get a channel", ()
 });
 
 Deno.test("of a dict the parts that are images are turned, and observations without any are refused", () => {
-  const env = new VecChannelsLast(
+  const env = new ChannelsLast(
     vecOf(
       dict({
         camera: images(3, 40, 50),
@@ -127,7 +127,7 @@ Deno.test("of a dict the parts that are images are turned, and observations with
     const space of [images(84, 84, 3), images(4), dict({ joints: images(7) })]
   ) {
     assertThrows(
-      () => new VecChannelsLast(vecOf(space)),
+      () => new ChannelsLast(vecOf(space)),
       TypeError,
       "expected images [channels, height, width]",
     );
@@ -136,7 +136,7 @@ Deno.test("of a dict the parts that are images are turned, and observations with
 
 Deno.test("frames of images are stacked along their channels, wherever these are", () => {
   const [first, gray, last] = [[3, 40, 50], [40, 50], [40, 50, 3]]
-    .map((shape) => new VecFrameStack(vecOf(images(...shape), 1), { size: 2 }));
+    .map((shape) => new FrameStack(vecOf(images(...shape), 1), { size: 2 }));
   assertEquals(first.observationSpace, images(6, 40, 50));
   assertEquals(gray.observationSpace, images(40, 50, 2));
   assertEquals(last.observationSpace, images(40, 50, 6));
@@ -145,7 +145,7 @@ Deno.test("frames of images are stacked along their channels, wherever these are
     2,
     2,
   ]);
-  const seen = (env: VecFrameStack) => {
+  const seen = (env: VecEnv) => {
     env.reset();
     return env.step(new Int32Array(1)).observations as Float32Array;
   };
@@ -153,15 +153,15 @@ Deno.test("frames of images are stacked along their channels, wherever these are
   assertEquals([frames[1], frames[6001]], [1, 1.125]);
   assertEquals([...seen(gray).slice(0, 4)], [0, 0.125, 1, 1.125]);
   // Turned before or after, the pixels are the same.
-  const turned = new VecFrameStack(
-    new VecChannelsLast(vecOf(images(3, 40, 50), 1)),
+  const turned = new FrameStack(
+    new ChannelsLast(vecOf(images(3, 40, 50), 1)),
     { size: 2 },
   );
-  const after = new VecChannelsLast(
-    new VecFrameStack(vecOf(images(3, 40, 50), 1), { size: 2 }),
+  const after = new ChannelsLast(
+    new FrameStack(vecOf(images(3, 40, 50), 1), { size: 2 }),
   );
   assertEquals(
-    seen(turned as VecFrameStack),
+    seen(turned),
     (after.reset(), after.step(new Int32Array(1)).observations) as Float32Array,
   );
 });

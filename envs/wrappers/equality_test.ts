@@ -1,8 +1,8 @@
-/** Each wrapper does to many copies what its single form does to each. */
+/** Each wrapper does to many copies what it does to each. */
 import type { BoxArray, Env, VecEnv } from "@bellman/types";
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { make } from "../mod.ts";
-import * as single from "../mod.ts";
+import * as wrappers from "../mod.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
 import { readRow } from "../spaces/batch.ts";
 import { box } from "../spaces/constructors.ts";
@@ -32,40 +32,40 @@ const pendulum = () => make("Pendulum-v1", { maxEpisodeSteps: 12 });
 const PAIRS: Record<string, Pair> = {
   ClipReward: {
     base: pendulum,
-    one: (env) => new single.ClipReward(env, { low: -3, high: -1 }),
-    many: (env) => new single.VecClipReward(env, { low: -3, high: -1 }),
+    one: (env) => new wrappers.ClipReward(env, { low: -3, high: -1 }),
+    many: (env) => new wrappers.ClipReward(env, { low: -3, high: -1 }),
   },
   TransformReward: {
     base: pendulum,
-    one: (env) => new single.TransformReward(env, (it) => it * it),
-    many: (env) => new single.VecTransformReward(env, (it) => it * it),
+    one: (env) => new wrappers.TransformReward(env, (it) => it * it),
+    many: (env) => new wrappers.TransformReward(env, (it) => it * it),
   },
   TransformObservation: {
     base: cartPole,
     one: (env) =>
-      new single.TransformObservation(env, square.transform, square.options),
+      new wrappers.TransformObservation(env, square.transform, square.options),
     many: (env) =>
-      new single.VecTransformObservation(env, square.transform, square.options),
+      new wrappers.TransformObservation(env, square.transform, square.options),
   },
   FlattenObservation: {
     base: () => new DictEnv(),
-    one: (env) => new single.FlattenObservation(env),
-    many: (env) => new single.VecFlattenObservation(env),
+    one: (env) => new wrappers.FlattenObservation(env),
+    many: (env) => new wrappers.FlattenObservation(env),
   },
   FrameStack: {
     base: cartPole,
-    one: (env) => new single.FrameStack(env, { size: 3 }),
-    many: (env) => new single.VecFrameStack(env, { size: 3 }),
+    one: (env) => new wrappers.FrameStack(env, { size: 3 }),
+    many: (env) => new wrappers.FrameStack(env, { size: 3 }),
   },
   ClipAction: {
     base: pendulum,
-    one: (env) => new single.ClipAction(env),
-    many: (env) => new single.VecClipAction(env),
+    one: (env) => new wrappers.ClipAction(env),
+    many: (env) => new wrappers.ClipAction(env),
   },
   RescaleAction: {
     base: pendulum,
-    one: (env) => new single.RescaleAction(env),
-    many: (env) => new single.VecRescaleAction(env),
+    one: (env) => new wrappers.RescaleAction(env),
+    many: (env) => new wrappers.RescaleAction(env),
   },
 };
 
@@ -73,7 +73,7 @@ for (const [name, { base, one, many }] of Object.entries(PAIRS)) {
   const makeMany = () =>
     many(new SyncVecEnv(Array.from({ length: NUM_ENVS }, () => base)));
 
-  Deno.test(`Vec${name} does to each copy what ${name} does`, () => {
+  Deno.test(`${name} does to each copy what it does to a single one`, () => {
     const vec = makeMany();
     const singles = Array.from({ length: NUM_ENVS }, () => one(base()));
     assertEquals(vec.observationSpace, singles[0].observationSpace);
@@ -110,7 +110,7 @@ for (const [name, { base, one, many }] of Object.entries(PAIRS)) {
     }
   });
 
-  testVecWrapper(`Vec${name}`, makeMany);
+  testVecWrapper(`${name} of several`, makeMany);
 }
 
 const masked = (): Env =>
@@ -122,23 +122,23 @@ const masked = (): Env =>
 
 /** All wrappers of discrete actions, around masked ones, alone and of several. */
 const MASKED: Record<string, [one: Pair["one"], many?: Pair["many"]]> = {
-  EnvWrapper: [
-    (env) => new single.EnvWrapper(env),
-    (env) => new single.VecEnvWrapper(env),
+  Wrapper: [
+    (env) => new wrappers.Wrapper(env),
+    (env) => new wrappers.Wrapper(env),
   ],
-  TimeLimit: [(env) => new single.TimeLimit(env, 7)],
-  RecordInfoStatistics: [(env) => new single.RecordInfoStatistics(env, [])],
+  TimeLimit: [(env) => new wrappers.TimeLimit(env, 7)],
+  RecordInfoStatistics: [(env) => new wrappers.RecordInfoStatistics(env, [])],
   RecordEpisodeStatistics: [
-    (env) => new single.RecordEpisodeStatistics(env),
-    (env) => new single.VecRecordEpisodeStatistics(env),
+    (env) => new wrappers.RecordEpisodeStatistics(env),
+    (env) => new wrappers.RecordEpisodeStatistics(env),
   ],
   NormalizeObservation: [
-    (env) => new single.NormalizeObservation(env),
-    (env) => new single.VecNormalizeObservation(env),
+    (env) => new wrappers.NormalizeObservation(env),
+    (env) => new wrappers.NormalizeObservation(env),
   ],
   NormalizeReward: [
-    (env) => new single.NormalizeReward(env),
-    (env) => new single.VecNormalizeReward(env),
+    (env) => new wrappers.NormalizeReward(env),
+    (env) => new wrappers.NormalizeReward(env),
   ],
 };
 for (const [name, { one, many, base }] of Object.entries(PAIRS)) {
@@ -181,8 +181,8 @@ for (const [name, [one, many = (it: VecEnv) => it]] of Object.entries(MASKED)) {
   });
 }
 
-Deno.test("the single forms of clipping and scaling take the same samples", () => {
-  const env = new single.ClipAction(make("Pendulum-v1"));
+Deno.test("actions without bounds can be sampled", () => {
+  const env = new wrappers.ClipAction(make("Pendulum-v1"));
   env.reset({ seed: 0 });
   const action = sample(env.actionSpace, new SeededRandom(0)) as BoxArray;
   assertEquals(Number.isFinite(env.step(action).reward), true);

@@ -4,19 +4,15 @@ import type {
   Env,
   ObservationScaling,
   Space,
-  SpaceValue,
   StateTree,
-  StepResult,
   VecEnv,
-  VecResetOptions,
-  VecStep,
 } from "@bellman/types";
 import { checkOptions, oneOf, type OptionKinds, whole } from "../_options.ts";
-import { ended, type MutableStep, relay } from "../_steps.ts";
+import { ended, type MutableStep } from "../_steps.ts";
 import { allocateArray, elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";
 import { channelAxis } from "./channels_last.ts";
-import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
+import { isVector, Wrapper } from "./wrapper.ts";
 
 /** Settings of the frame stacks. */
 export interface FrameStackOptions {
@@ -224,27 +220,6 @@ export class FrameStacker {
   }
 }
 
-/** Stacks of a single environment, copied for the caller. */
-class CopiedStack extends FrameStacker {
-  constructor(space: Space, options: FrameStackOptions) {
-    super(space, 1, options);
-  }
-
-  get stack(): BoxArray {
-    return this.stacks.slice() as BoxArray;
-  }
-
-  restart(observation: BoxArray): BoxArray {
-    this.start(0, observation);
-    return this.stack;
-  }
-
-  append(observation: BoxArray): BoxArray {
-    this.push(0, observation);
-    return this.stack;
-  }
-}
-
 /** Observations of a chunk, besides those of its first stack. */
 const CHUNK_FRAMES = 32;
 
@@ -270,41 +245,42 @@ class SlidingStack {
     return allocateArray(space, this.#end + CHUNK_FRAMES * frame);
   }
 
-  get stack(): BoxArray {
+  get stacks(): BoxArray {
     const { size, frame } = this.layout, end = this.#end;
     return this.#chunk.subarray(end - size * frame, end) as BoxArray;
   }
 
   load(saved: StateTree): void {
-    const stack = checkStacks(saved, this.stack);
+    const stack = checkStacks(saved, this.stacks);
     this.#chunk = this.#allocate();
     this.#chunk.set(stack);
   }
 
-  restart(observation: BoxArray): BoxArray {
+  start(_row: number, observation: BoxArray): void {
     const { size, frame, isZeroPadded } = this.layout;
     this.#chunk = this.#allocate();
     for (let i = isZeroPadded ? size - 1 : 0; i < size; i++) {
       this.#chunk.set(observation, i * frame);
     }
-    return this.stack;
   }
 
-  append(observation: BoxArray): BoxArray {
-    if (this.#end === this.#chunk.length) this.load(this.stack);
+  push(_row: number, observation: BoxArray): void {
+    if (this.#end === this.#chunk.length) this.load(this.stacks);
     this.#chunk.set(observation, this.#end);
     this.#end += this.layout.frame;
-    return this.stack;
   }
 }
 
 /**
- * Shows the last observations at once, the oldest first, stacked along the last
- * axis or along a new first one.
+ * Shows the last observations of each environment at once, the oldest first, stacked
+ * along the last axis or along a new first one. A stack never reaches over the end of
+ * an episode.
  *
- * Stacks along a new first axis share their frames: each frame is kept once, and
- * a stack is a view of its row. It stays as it is however long it is held,
- * but it must not be written into.
+ * Stacks of a single environment along a new first axis share their frames: each
+ * frame is kept once, and a stack is a view of its row. It stays as it is however long
+ * it is held, but it must not be written into.
+ *
+ * @typeParam E Environment inside.
  *
  * @example
  * ```ts
@@ -318,109 +294,24 @@ class SlidingStack {
  * assertEquals((observation as Float32Array).slice(0, 4), first.slice(4));
  * ```
  */
-export class FrameStack extends EnvWrapper {
-  #stack: CopiedStack | SlidingStack;
+export class FrameStack<E extends Env | VecEnv = Env> extends Wrapper<E> {
+  #stacker: FrameStacker | SlidingStack;
 
   /**
    * Wraps an environment.
    *
-   * @param env Environment inside; its observations are boxes.
-   * @param options Size, axis and padding of the stack.
-   * @throws {TypeError} If the observations are not boxes.
-   */
-  constructor(env: Env, options: FrameStackOptions = {}) {
-    super(env);
-    const Stack = options.axis === "first" ? SlidingStack : CopiedStack;
-    this.#stack = new Stack(env.observationSpace, options);
-  }
-
-  /** Space of the stacks. */
-  override get observationSpace(): Space {
-    return this.#stack.layout.space;
-  }
-
-  /** Frames of a stack; none of stacks along a first axis or padded by zeros. */
-  override get stackedFrames(): number | undefined {
-    return this.#stack.layout.sharedFrames;
-  }
-
-  /** Scale of the frames, for each of a stack. */
-  override get observationScaling(): ObservationScaling | undefined {
-    return scaleOf(this.env, this.#stack.layout);
-  }
-
-  /**
-   * Starts an episode.
-   *
-   * @param options Seed that restarts the random stream.
-   * @returns The first stack.
-   */
-  override reset(options?: { seed?: number }): SpaceValue {
-    return this.#stack.restart(super.reset(options) as BoxArray);
-  }
-
-  /**
-   * Takes one step.
-   *
-   * @param action Action to take.
-   * @returns The step's result with the stack.
-   */
-  override step(action: SpaceValue): StepResult {
-    const result = super.step(action);
-    const observation = this.#stack.append(result.observation as BoxArray);
-    return { ...result, observation };
-  }
-
-  /**
-   * Saves the current stack.
-   *
-   * @returns Plain data.
-   */
-  protected override ownState(): StateTree {
-    return this.#stack.stack.slice();
-  }
-
-  /**
-   * Restores a stack.
-   *
-   * @param state State that `ownState` returned.
-   */
-  protected override loadOwnState(state: StateTree): void {
-    this.#stack.load(state);
-  }
-}
-
-/**
- * Shows the last observations of each environment at once, stacked along the
- * last axis or along a new first one, with the oldest first. A stack never
- * reaches over the end of an episode.
- *
- * @example
- * ```ts
- * import { makeVec, VecFrameStack } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env = new VecFrameStack(makeVec("CartPole-v1", { numEnvs: 3 }), {
- *   size: 4,
- * });
- * assertEquals((env.reset({ seed: 0 }) as Float32Array).length, 3 * 16);
- * ```
- */
-export class VecFrameStack extends VecEnvWrapper {
-  #stacker: FrameStacker;
-  #out = {} as MutableStep;
-
-  /**
-   * Wraps a vector environment.
-   *
-   * @param env Vector environment inside; its observations are boxes.
+   * @param env Environment inside, a single one or a vector; its observations are boxes.
    * @param options Size, axis and padding of the stacks.
    * @throws {TypeError} If the observations are not boxes.
    */
-  constructor(env: VecEnv, options: FrameStackOptions = {}) {
+  constructor(env: E, options: FrameStackOptions = {}) {
     super(env);
-    const { observationSpace, numEnvs } = env;
-    this.#stacker = new FrameStacker(observationSpace, numEnvs, options);
+    const space = env.observationSpace;
+    this.#stacker = isVector(env)
+      ? new FrameStacker(space, env.numEnvs, options)
+      : options.axis === "first"
+      ? new SlidingStack(space, options)
+      : new FrameStacker(space, 1, options);
   }
 
   /** Space of one environment's stacks. */
@@ -438,50 +329,56 @@ export class VecFrameStack extends VecEnvWrapper {
     return scaleOf(this.env, this.#stacker.layout);
   }
 
+  /** Stacks as they are given away; those of a single environment are the caller's. */
+  get #newest(): BoxArray {
+    const stacker = this.#stacker, { stacks } = stacker;
+    return isVector(this.env) || stacker instanceof SlidingStack
+      ? stacks
+      : stacks.slice() as BoxArray;
+  }
+
   /**
-   * Starts an episode in every environment.
+   * Starts the stacks of all environments.
    *
-   * @param options Seed that restarts the random streams, or one for each.
+   * @param observations First observations.
    * @returns The first stacks.
    */
-  override reset(options?: VecResetOptions): Batch {
-    const observations = super.reset(options) as BoxArray;
-    for (let row = 0; row < this.numEnvs; row++) {
-      this.#stacker.start(row, observations);
+  protected override changeReset(observations: Batch): Batch {
+    for (let row = 0; row < (this.numEnvs ?? 1); row++) {
+      this.#stacker.start(row, observations as BoxArray);
     }
-    return this.#stacker.stacks;
+    return this.#newest;
   }
 
   /**
-   * Takes one step in every environment.
+   * Adds the observations of a step to the stacks.
    *
-   * @param actions One action for each environment.
-   * @returns The step's result with the stacks.
+   * @param step Step.
    */
-  override step(actions: Batch): VecStep {
-    const step = relay(super.step(actions), this.#out);
-    const observations = step.observations as BoxArray;
-    const last = step.finalObservations as BoxArray;
-    for (let row = 0; row < this.numEnvs; row++) {
-      if (ended(step, row)) {
-        this.#stacker.end(row, last);
-        this.#stacker.start(row, observations);
+  protected override changeStep(step: MutableStep): void {
+    const stacker = this.#stacker;
+    const newest = step.observations as BoxArray;
+    const last = step.finalObservations as BoxArray | undefined;
+    for (let row = 0; row < step.rewards.length; row++) {
+      if (last !== undefined && ended(step, row)) {
+        (stacker as FrameStacker).end(row, last);
+        stacker.start(row, newest);
       } else {
-        this.#stacker.push(row, observations);
+        stacker.push(row, newest);
       }
     }
-    step.observations = this.#stacker.stacks;
-    step.finalObservations = this.#stacker.finalStacks;
-    return step;
+    step.observations = this.#newest;
+    if (last === undefined) return;
+    step.finalObservations = (stacker as FrameStacker).finalStacks;
   }
 
   /**
-   * Returns the latest stacks.
+   * Returns the latest stacks of a vector.
    *
    * @returns The batch.
    */
-  override observations(): Batch {
-    return this.#stacker.stacks;
+  override observations(): E extends VecEnv ? Batch : never {
+    return this.#stacker.stacks as never;
   }
 
   /**

@@ -4,7 +4,7 @@ import { contains } from "../spaces/values.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { testSnapshot } from "../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../toy/environments.ts";
-import { FrameStack, VecFrameStack } from "./frame_stack.ts";
+import { FrameStack } from "./frame_stack.ts";
 import { TransformObservation } from "./transforms.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
 
@@ -187,7 +187,7 @@ const place = (length: number) => () =>
   );
 
 Deno.test("a stack never reaches over the end of an episode", () => {
-  const env = new VecFrameStack(new SyncVecEnv([place(2), place(9)]), {
+  const env = new FrameStack(new SyncVecEnv([place(2), place(9)]), {
     size: 3,
   });
   const shown = (batch: unknown) => [...batch as Float32Array];
@@ -212,7 +212,7 @@ const bytes = (length: number) => () =>
 for (const axis of ["first", "last"] as const) {
   Deno.test(`stacks of bytes are those of single environments, ${axis} axis`, () => {
     const lengths = [2, 5, 30];
-    const env = new VecFrameStack(new SyncVecEnv(lengths.map(bytes)), { axis });
+    const env = new FrameStack(new SyncVecEnv(lengths.map(bytes)), { axis });
     const single = new SyncVecEnv(
       lengths.map((length) => () => new FrameStack(bytes(length)(), { axis })),
     );

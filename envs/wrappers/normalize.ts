@@ -6,21 +6,18 @@ import type {
   Env,
   ObservationScaling,
   Space,
-  SpaceValue,
   StateTree,
-  StepResult,
   VecEnv,
-  VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { anyEnded, type MutableStep, relay } from "../_steps.ts";
+import { anyEnded, type MutableStep } from "../_steps.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { elementCount } from "../spaces/arrays.ts";
 import { copyBatch } from "../spaces/batch.ts";
 import { box, dict } from "../spaces/constructors.ts";
-import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 import { checkScale, RunningMeanStd } from "./running_mean_std.ts";
-import { TransformObservation, VecObservationWrapper } from "./transforms.ts";
+import { ObservationWrapper } from "./transforms.ts";
+import { isVector, Wrapper } from "./wrapper.ts";
 
 /** Settings of the observation normalizers. */
 export interface NormalizeObservationOptions {
@@ -271,37 +268,23 @@ function sideBySide(
   return joined;
 }
 
-/** Learns from an observation and scales a copy of it. */
-function scaledCopy(
-  normalizer: ObservationNormalizer,
-  observation: SpaceValue,
-): SpaceValue {
-  // One row of a batch; discrete parts are numbers there, and stay as they are.
-  normalizer.see(observation as Batch);
-  const isDict = normalizer.space.type === "dict";
-  const { parts } = normalizer.scaling;
-  const given = (isDict ? observation : { "": observation }) as Readonly<
-    Record<string, BoxArray>
-  >;
-  const scaled = Object.fromEntries(
-    (parts ?? [""]).map((name) => [name, new Float32Array(given[name].length)]),
-  );
-  normalizer.apply(observation as Batch, isDict ? scaled : scaled[""]);
-  return isDict ? { ...given, ...scaled } : scaled[""];
-}
-
 /**
- * Scales observations by their running mean and standard deviation.
+ * Scales observations by their running mean and standard deviation, over all
+ * environments of a vector. Final observations of a vector are scaled alike and do not
+ * count.
+ *
+ * @typeParam E Environment inside.
  *
  * @example
  * ```ts
- * import { make, NormalizeObservation } from "@bellman/envs";
+ * import { makeVec, NormalizeObservation } from "@bellman/envs";
  * import { assertEquals } from "@std/assert";
  *
- * const training = new NormalizeObservation(make("CartPole-v1"));
+ * const make = () => makeVec("CartPole-v1", { numEnvs: 4 });
+ * const training = new NormalizeObservation(make());
  * training.reset({ seed: 0 });
  * // An environment for evaluation uses the same statistics, frozen.
- * const evaluation = new NormalizeObservation(make("CartPole-v1"), {
+ * const evaluation = new NormalizeObservation(make(), {
  *   statistics: training.normalizer.statistics,
  *   training: false,
  * });
@@ -310,83 +293,20 @@ function scaledCopy(
  * assertEquals(statistics.count, count);
  * ```
  */
-export class NormalizeObservation extends TransformObservation {
+export class NormalizeObservation<E extends Env | VecEnv = Env>
+  extends ObservationWrapper<E> {
   /** Running scale, whose statistics other environments can share. */
   readonly normalizer: ObservationNormalizer;
 
   /**
    * Wraps an environment.
    *
-   * @param env Environment inside; its observations are boxes, or a dict with some.
+   * @param env Environment inside, a single one or a vector; its observations are
+   * boxes, or a dict with some.
    * @param options Statistics and clipping.
    * @throws {TypeError} If the observations are neither boxes nor a dict with some of floats.
    */
-  constructor(env: Env, options: NormalizeObservationOptions = {}) {
-    const normalizer = new ObservationNormalizer(env.observationSpace, options);
-    super(env, (it) => scaledCopy(normalizer, it), normalizer);
-    this.normalizer = normalizer;
-    // Unlike scaled goals and rewards, these would be the environment's own.
-    this.computeReward = undefined;
-  }
-
-  /** Present scale; the arrays change with it. */
-  override get observationScaling(): ObservationScaling {
-    return this.normalizer.scaling;
-  }
-
-  /**
-   * Saves the statistics.
-   *
-   * @returns Plain data.
-   */
-  protected override ownState(): StateTree {
-    return this.normalizer.save();
-  }
-
-  /**
-   * Restores statistics.
-   *
-   * @param state State that `ownState` returned.
-   */
-  protected override loadOwnState(state: StateTree): void {
-    this.normalizer.load(state);
-  }
-}
-
-/**
- * Scales observations by their running mean and standard deviation over all
- * environments. Final observations are scaled alike and do not count.
- *
- * @example
- * ```ts
- * import { makeVec, VecNormalizeObservation } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const make = () => makeVec("CartPole-v1", { numEnvs: 4 });
- * const training = new VecNormalizeObservation(make());
- * training.reset({ seed: 0 });
- * // An environment for evaluation uses the same statistics, frozen.
- * const evaluation = new VecNormalizeObservation(make(), {
- *   statistics: training.normalizer.statistics,
- *   training: false,
- * });
- * const { statistics } = training.normalizer, { count } = statistics;
- * evaluation.reset({ seed: 1 });
- * assertEquals(statistics.count, count);
- * ```
- */
-export class VecNormalizeObservation extends VecObservationWrapper {
-  /** Running scale, whose statistics other environments can share. */
-  readonly normalizer: ObservationNormalizer;
-
-  /**
-   * Wraps a vector environment.
-   *
-   * @param env Vector environment inside; its observations are boxes, or a dict with some.
-   * @param options Statistics and clipping.
-   * @throws {TypeError} If the observations are neither boxes nor a dict with some of floats.
-   */
-  constructor(env: VecEnv, options: NormalizeObservationOptions = {}) {
+  constructor(env: E, options: NormalizeObservationOptions = {}) {
     const normalizer = new ObservationNormalizer(env.observationSpace, options);
     super(env, normalizer);
     this.normalizer = normalizer;
@@ -587,22 +507,6 @@ export class RewardNormalizer {
   }
 
   /**
-   * Learns from the rewards of one step, and scales them.
-   *
-   * @param rewards Rewards `[numEnvs]`.
-   * @param ends Ends of episodes, after which returns restart.
-   * @param target Array for the scaled rewards.
-   */
-  apply(
-    rewards: ArrayLike<number>,
-    ends: EpisodeEnds,
-    target: Float32Array | Float64Array,
-  ): void {
-    this.see(rewards, ends);
-    this.scale(rewards, target);
-  }
-
-  /**
    * Saves the statistics and the returns so far.
    *
    * @returns A copy that later rewards do not change.
@@ -629,8 +533,11 @@ export class RewardNormalizer {
 }
 
 /**
- * Divides rewards by the running standard deviation of the discounted return,
- * so that returns have a variance of about 1.
+ * Divides rewards by the running standard deviation of the discounted return, over all
+ * environments of a vector, so that returns have a variance of about 1. The return
+ * restarts where an episode terminated or was truncated.
+ *
+ * @typeParam E Environment inside.
  *
  * @example
  * ```ts
@@ -644,135 +551,46 @@ export class RewardNormalizer {
  * }
  * ```
  */
-export class NormalizeReward extends EnvWrapper {
+export class NormalizeReward<E extends Env | VecEnv = Env> extends Wrapper<E> {
   /** Running scale, whose statistics other environments can share. */
   readonly normalizer: RewardNormalizer;
-  #raw = new Float64Array(1);
-  #scaled = new Float64Array(1);
+  #rewards: Float64Array;
 
   /**
    * Wraps an environment.
    *
-   * @param env Environment inside.
+   * @param env Environment inside, a single one or a vector.
    * @param options Discount, statistics and clipping.
    */
-  constructor(env: Env, options: NormalizeRewardOptions = {}) {
+  constructor(env: E, options: NormalizeRewardOptions = {}) {
     super(env);
-    this.normalizer = new RewardNormalizer(1, options);
+    const numEnvs = isVector(env) ? env.numEnvs : 1;
+    this.normalizer = new RewardNormalizer(numEnvs, options);
+    this.#rewards = new Float64Array(numEnvs);
     // Unlike scaled goals and rewards, these would be the environment's own.
     this.computeReward = undefined;
   }
 
   /**
-   * Starts an episode.
+   * Forgets the returns so far.
    *
-   * @param options Seed that restarts the random stream.
-   * @returns The first observation.
+   * @param observations First observations.
+   * @returns The same.
    */
-  override reset(options?: { seed?: number }): SpaceValue {
-    this.normalizer.reset();
-    return super.reset(options);
-  }
-
-  /**
-   * Takes one step.
-   *
-   * @param action Action to take.
-   * @returns The step's result with the scaled reward.
-   */
-  override step(action: SpaceValue): StepResult {
-    const result = super.step(action);
-    this.#raw[0] = result.reward;
-    const ends = {
-      terminated: [Number(result.terminated)],
-      truncated: [Number(result.truncated)],
-    };
-    this.normalizer.apply(this.#raw, ends, this.#scaled);
-    return { ...result, reward: this.#scaled[0] };
-  }
-
-  /**
-   * Saves the statistics and the return so far.
-   *
-   * @returns Plain data.
-   */
-  protected override ownState(): StateTree {
-    return this.normalizer.save();
-  }
-
-  /**
-   * Restores statistics and a return.
-   *
-   * @param state State that `ownState` returned.
-   */
-  protected override loadOwnState(state: StateTree): void {
-    this.normalizer.load(state);
-  }
-}
-
-/**
- * Divides rewards by the running standard deviation of the discounted return
- * over all environments. The return restarts where an episode terminated or was
- * truncated.
- *
- * @example
- * ```ts
- * import { makeVec, VecNormalizeReward } from "@bellman/envs";
- * import { assert } from "@std/assert";
- *
- * const env = new VecNormalizeReward(makeVec("Pendulum-v1", { numEnvs: 2 }), {
- *   gamma: 0.9,
- * });
- * env.reset({ seed: 0 });
- * for (let i = 0; i < 100; i++) {
- *   const { rewards } = env.step(Float32Array.of(0, 0));
- *   assert(rewards.every((it) => Math.abs(it) <= 10));
- * }
- * ```
- */
-export class VecNormalizeReward extends VecEnvWrapper {
-  /** Running scale, whose statistics other environments can share. */
-  readonly normalizer: RewardNormalizer;
-  #rewards: Float64Array;
-  #out = {} as MutableStep;
-
-  /**
-   * Wraps a vector environment.
-   *
-   * @param env Vector environment inside.
-   * @param options Discount, statistics and clipping.
-   */
-  constructor(env: VecEnv, options: NormalizeRewardOptions = {}) {
-    super(env);
-    this.normalizer = new RewardNormalizer(env.numEnvs, options);
-    this.#rewards = new Float64Array(env.numEnvs);
-    // Unlike scaled goals and rewards, these would be the environment's own.
-    this.computeReward = undefined;
-  }
-
-  /**
-   * Starts an episode in every environment.
-   *
-   * @param options Seed that restarts the random streams, or one for each.
-   * @returns The first observations.
-   */
-  override reset(options?: VecResetOptions): Batch {
-    const observations = super.reset(options);
+  protected override changeReset(observations: Batch): Batch {
     this.normalizer.reset();
     return observations;
   }
 
   /**
-   * Takes one step in every environment.
+   * Scales the rewards.
    *
-   * @param actions One action for each environment.
-   * @returns The step's result with the scaled rewards.
+   * @param step Step.
    */
-  override step(actions: Batch): VecStep {
-    const step = relay(super.step(actions), this.#out);
-    this.normalizer.apply(step.rewards, step, this.#rewards);
+  protected override changeStep(step: MutableStep): void {
+    this.normalizer.see(step.rewards, step);
+    this.normalizer.scale(step.rewards, this.#rewards);
     step.rewards = this.#rewards;
-    return step;
   }
 
   /**

@@ -15,13 +15,11 @@ import { chainOf } from "../testdata/chain_of.ts";
 import { playEnv, playVec, randomActions } from "../testdata/play.ts";
 import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../toy/environments.ts";
-import { FrameStack, VecFrameStack } from "./frame_stack.ts";
+import { FrameStack } from "./frame_stack.ts";
 import {
   NormalizeObservation,
   NormalizeReward,
   ObservationNormalizer,
-  VecNormalizeObservation,
-  VecNormalizeReward,
 } from "./normalize.ts";
 import { RunningMeanStd } from "./running_mean_std.ts";
 import { TimeLimit } from "./time_limit.ts";
@@ -114,7 +112,7 @@ Deno.test("a vector of dicts is scaled as one of them is", () => {
   const transformed = () =>
     new TransformObservation(make("CartPole-v1"), inParts, { space: PARTS });
   const single = new NormalizeObservation(transformed());
-  const env = new VecNormalizeObservation(new SyncVecEnv([transformed]));
+  const env = new NormalizeObservation(new SyncVecEnv([transformed]));
   const row = (batch: Batch) =>
     readRow(env.observationSpace, { batch, row: 0 });
   const first = single.reset({ seed: deriveSeed(5, 0) });
@@ -145,7 +143,7 @@ Deno.test("settings that cannot be are refused", () => {
 
 const cartPoles = (numEnvs = 4) =>
   makeVec("CartPole-v1", { numEnvs, maxEpisodeSteps: 15 });
-const scaledCartPoles = () => new VecNormalizeObservation(cartPoles());
+const scaledCartPoles = () => new NormalizeObservation(cartPoles());
 
 Deno.test("observations are scaled by the statistics of all seen so far", () => {
   const env = scaledCartPoles(),
@@ -184,7 +182,7 @@ Deno.test("evaluation shares the statistics and leaves them", () => {
   training.reset({ seed: 0 });
   playVec(training, 20);
   const { statistics } = training.normalizer;
-  const evaluation = new VecNormalizeObservation(cartPoles(2), {
+  const evaluation = new NormalizeObservation(cartPoles(2), {
     statistics,
     training: false,
   });
@@ -203,17 +201,17 @@ Deno.test("statistics of other observations are refused", () => {
   const options = { statistics: new RunningMeanStd(3) };
   assertRefused({
     "RangeError: Cannot normalize 4 elements by statistics of 3": () =>
-      new VecNormalizeObservation(cartPoles(), options),
+      new NormalizeObservation(cartPoles(), options),
   });
 });
 
-testVecWrapper("VecNormalizeObservation", scaledCartPoles);
+testVecWrapper("NormalizeObservation", scaledCartPoles);
 
 Deno.test("an evaluation that is restored leaves the training's statistics", () => {
   const training = scaledCartPoles();
   training.reset({ seed: 1 });
   const { statistics } = training.normalizer;
-  const judged = new VecNormalizeObservation(cartPoles(), {
+  const judged = new NormalizeObservation(cartPoles(), {
     statistics,
     training: false,
   });
@@ -297,7 +295,7 @@ const pendulums = () =>
 
 Deno.test("returns start anew after ends of either kind, in each copy", () => {
   // One copy terminates after two steps, the other is truncated after two.
-  const env = new VecNormalizeReward(
+  const env = new NormalizeReward(
     new SyncVecEnv([() => chainOf(2), () => new TimeLimit(chainOf(9), 2)]),
     { gamma: 1 },
   );
@@ -311,7 +309,7 @@ Deno.test("returns start anew after ends of either kind, in each copy", () => {
 });
 
 Deno.test("episodes are told by the environment's own rewards", () => {
-  const scaled = new VecNormalizeReward(pendulums()), plain = pendulums();
+  const scaled = new NormalizeReward(pendulums()), plain = pendulums();
   scaled.reset({ seed: 0 });
   plain.reset({ seed: 0 });
   for (let i = 0; i < 9; i++) {
@@ -323,7 +321,7 @@ Deno.test("episodes are told by the environment's own rewards", () => {
 });
 
 Deno.test("a reset in mid-episode starts the returns anew", () => {
-  const env = new VecNormalizeReward(
+  const env = new NormalizeReward(
     new SyncVecEnv([() => chainOf(9), () => chainOf(9)]),
     { gamma: 1 },
   );
@@ -337,7 +335,7 @@ Deno.test("a reset in mid-episode starts the returns anew", () => {
 });
 
 Deno.test("scaled rewards are clipped, in each copy", () => {
-  const env = new VecNormalizeReward(pendulums(), { clip: 0.01 });
+  const env = new NormalizeReward(pendulums(), { clip: 0.01 });
   env.reset({ seed: 0 });
   const { rewards } = env.step(new Float32Array(3).fill(2));
   assertEquals([...rewards], [-0.01, -0.01, -0.01]);
@@ -347,23 +345,23 @@ Deno.test("statistics of other vectors are refused", () => {
   const options = { statistics: new RunningMeanStd(2) };
   assertRefused({
     "RangeError: Cannot normalize rewards by statistics of 2 elements: expected 1":
-      () => new VecNormalizeReward(pendulums(), options),
+      () => new NormalizeReward(pendulums(), options),
   });
 });
 
 Deno.test("frozen statistics do not change", () => {
-  const env = new VecNormalizeReward(pendulums(), { training: false });
+  const env = new NormalizeReward(pendulums(), { training: false });
   const before = env.normalizer.statistics.save();
   env.reset({ seed: 0 });
   playVec(env, 20);
   assertEquals(env.normalizer.statistics.save(), before);
 });
 
-testVecWrapper("VecNormalizeReward", () => new VecNormalizeReward(pendulums()));
+testVecWrapper("NormalizeReward", () => new NormalizeReward(pendulums()));
 
 Deno.test("frozen statistics of another environment stay as they are", () => {
   const statistics = new RunningMeanStd(1);
-  const env = new VecNormalizeReward(
+  const env = new NormalizeReward(
     makeVec("CartPole-v1", { numEnvs: 2 }),
     { statistics, training: false },
   );
@@ -378,14 +376,14 @@ Deno.test("frozen statistics of another environment stay as they are", () => {
 for (const axis of ["last", "first"] as const) {
   Deno.test(`stacks along the ${axis} axis tell the scale of their frames`, () => {
     const options = { size: 3, axis };
-    const raw = new VecFrameStack(
+    const raw = new FrameStack(
       makeVec("CartPole-v1", { numEnvs: 2 }),
       options,
     );
-    const inside = new VecNormalizeObservation(
+    const inside = new NormalizeObservation(
       makeVec("CartPole-v1", { numEnvs: 2 }),
     );
-    const scaled = new VecFrameStack(inside, options);
+    const scaled = new FrameStack(inside, options);
     scaled.reset({ seed: 1 });
     playVec(scaled, 50, 0);
     inside.normalizer.training = false;

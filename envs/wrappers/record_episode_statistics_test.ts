@@ -3,10 +3,7 @@ import { SyncVecEnv } from "../sync_vec_env.ts";
 import { chainOf } from "../testdata/chain_of.ts";
 import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../toy/environments.ts";
-import {
-  RecordEpisodeStatistics,
-  VecRecordEpisodeStatistics,
-} from "./record_episode_statistics.ts";
+import { RecordEpisodeStatistics } from "./record_episode_statistics.ts";
 import { TimeLimit } from "./time_limit.ts";
 
 const make = () =>
@@ -33,8 +30,8 @@ Deno.test("an episode that was left starts the sums anew", () => {
 
 testSnapshot("RecordEpisodeStatistics", make);
 
-function chains(...lengths: number[]): VecRecordEpisodeStatistics {
-  return new VecRecordEpisodeStatistics(
+function chains(...lengths: number[]): RecordEpisodeStatistics<SyncVecEnv> {
+  return new RecordEpisodeStatistics(
     new SyncVecEnv(
       lengths.map((length) => () => new TimeLimit(chainOf(length), 3)),
     ),
@@ -69,4 +66,4 @@ Deno.test("a reset in mid-episode starts the sums anew", () => {
   ]);
 });
 
-testVecWrapper("VecRecordEpisodeStatistics", () => chains(2, 9, 4));
+testVecWrapper("RecordEpisodeStatistics of several", () => chains(2, 9, 4));

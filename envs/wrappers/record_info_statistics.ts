@@ -8,7 +8,7 @@ import type {
 } from "@bellman/types";
 import { EnvDataError, faultOf } from "../env_data_error.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import { EnvWrapper } from "./env_wrapper.ts";
+import { Wrapper } from "./wrapper.ts";
 
 const NONE: readonly EpisodeStatistics[] = [];
 
@@ -22,10 +22,10 @@ const NONE: readonly EpisodeStatistics[] = [];
  *
  * @example
  * ```ts
- * import { ChainEnv, EnvWrapper, RecordInfoStatistics } from "@bellman/envs";
+ * import { ChainEnv, RecordInfoStatistics, Wrapper } from "@bellman/envs";
  * import { assertEquals } from "@std/assert";
  *
- * class Priced extends EnvWrapper {
+ * class Priced extends Wrapper {
  *   override step(action: number) {
  *     return { ...super.step(action), info: { price: 10 - action } };
  *   }
@@ -39,7 +39,7 @@ const NONE: readonly EpisodeStatistics[] = [];
  * assertEquals(episode.infoStatistics, { price: { sum: 20, mean: 10, last: 10 } });
  * ```
  */
-export class RecordInfoStatistics extends EnvWrapper {
+export class RecordInfoStatistics extends Wrapper {
   readonly #names: readonly string[];
   /** Entries whose lack was told. */
   readonly #noticed = new Set<string>();

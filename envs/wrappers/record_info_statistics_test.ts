@@ -11,12 +11,12 @@ import "../classic_control/register.ts";
 import { make, makeVec, register } from "../registry/registry.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { ChainEnv } from "../toy/environments.ts";
-import { EnvWrapper } from "./env_wrapper.ts";
+import { Wrapper } from "./wrapper.ts";
 import { RecordInfoStatistics } from "./record_info_statistics.ts";
 import { TimeLimit } from "./time_limit.ts";
 
 /** A walk whose info is scripted, by the step of its episode. */
-class Told extends EnvWrapper {
+class Told extends Wrapper {
   #step = 0;
   readonly #infoOf: (step: number) => Record<string, unknown> | undefined;
 

@@ -7,7 +7,7 @@ import type {
 } from "@bellman/types";
 import { checkStepLimit } from "../_checks.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import { EnvWrapper } from "./env_wrapper.ts";
+import { Wrapper } from "./wrapper.ts";
 
 /** Settings of {@linkcode TimeLimit}. */
 export interface TimeLimitOptions {
@@ -35,7 +35,7 @@ export interface TimeLimitOptions {
  * assertEquals([terminated, truncated], [false, true]);
  * ```
  */
-export class TimeLimit extends EnvWrapper {
+export class TimeLimit extends Wrapper {
   /** Steps after which an episode is truncated. */
   readonly maxEpisodeSteps: number;
   #spec: EnvSpec | undefined;

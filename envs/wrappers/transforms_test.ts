@@ -7,7 +7,7 @@ import { SyncVecEnv } from "../sync_vec_env.ts";
 import { DictEnv } from "../testdata/dict_env.ts";
 import { testSnapshot } from "../testdata/wrapper_contract.ts";
 import { ChainEnv, IdentityEnv } from "../toy/environments.ts";
-import { VecEnvWrapper } from "./env_wrapper.ts";
+import { Wrapper } from "./wrapper.ts";
 import {
   ClipAction,
   ClipReward,
@@ -15,10 +15,6 @@ import {
   RescaleAction,
   TransformObservation,
   TransformReward,
-  VecClipAction,
-  VecClipReward,
-  VecRescaleAction,
-  VecTransformReward,
 } from "./transforms.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
 
@@ -63,7 +59,7 @@ const three = (actionSpace: BoxSpace) =>
   );
 
 /** Keeps the actions that reach the environments. */
-class Taken extends VecEnvWrapper {
+class Taken extends Wrapper<VecEnv> {
   taken: Batch | undefined;
 
   override step(actions: Batch): VecStep {
@@ -72,7 +68,7 @@ class Taken extends VecEnvWrapper {
   }
 }
 
-const KINDS = { clip: VecClipAction, rescale: VecRescaleAction };
+const KINDS = { clip: ClipAction, rescale: RescaleAction };
 
 function taken(
   Kind: new (env: VecEnv) => VecEnv,
@@ -104,7 +100,7 @@ Deno.test("whole numbers are not stretched", () => {
   const steps = box({ low: -5, high: 5, shape: [2], dtype: "int32" });
   assertRefused({
     "TypeError: Cannot rescale actions of int32: expected floating-point numbers":
-      () => new VecRescaleAction(three(steps)),
+      () => new RescaleAction(three(steps)),
   });
 });
 
@@ -200,8 +196,12 @@ Deno.test("what is no finite number is not clipped to one", () => {
   }
   for (const reward of odd) {
     const inside = makeVec("CartPole-v1", { numEnvs: 1 });
-    const env = new VecClipReward(new VecTransformReward(inside, () => reward));
+    const env = new ClipReward(new TransformReward(inside, () => reward));
     env.reset({ seed: 0 });
     assertEquals([...env.step(Int32Array.of(0)).rewards], [reward]);
   }
+  const vec = makeVec("CartPole-v1", { numEnvs: 1 });
+  const text = new TransformReward(vec, () => "1" as unknown as number);
+  text.reset({ seed: 0 });
+  assertThrows(() => text.step(Int32Array.of(0)), EnvDataError, "the reward");
 });

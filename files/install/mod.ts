@@ -9,8 +9,8 @@
  *
  * const lines: string[] = [];
  * const toys = {
- *   ...{ title: "Toys", task: "install-toys", packages: [], notice: [] },
- *   dir: () => "toys",
+ *   ...{ title: "Toys", task: "install-toys", packages: [], notice: "" },
+ *   ...{ folder: "toys", module: "@toys/install" },
  * };
  * const output = {
  *   log: (line: string) => lines.push(line),
@@ -25,7 +25,6 @@
  */
 export {
   type Installation,
-  type InstallOptions,
   type InstallOutput,
   runInstall,
 } from "./run_install.ts";

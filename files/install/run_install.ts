@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseArgs, type ParseArgsConfig } from "node:util";
+import { parseArgs } from "node:util";
 import { isDeno, platform } from "../host.ts";
-import { neededVariable } from "./installed.ts";
+import { cacheFolder, type InstallTask, neededVariable } from "./installed.ts";
 import {
   checkReplaceable,
   fillFolder,
@@ -18,54 +18,38 @@ import {
   wheelFor,
 } from "./wheels.ts";
 
-/** Options of an install task's command line by name, the task's included. */
-export interface InstallOptions {
-  /** True where the licences are accepted. */
-  "accept-license"?: boolean;
-  /** The folder to install into. */
-  dir?: string;
-  /** True where only the usage is printed. */
-  help?: boolean;
-  /** Wheels given by path; what is not given is downloaded. */
-  wheel?: string[];
-  /** An option of this task only. */
-  [name: string]: string | boolean | string[] | undefined;
-}
-
 /** Packages and texts of an install task. */
-export interface Installation {
+export interface Installation extends InstallTask {
   /** Name of the simulator, such as `Atari`. */
-  title: string;
-  /** The task's name, such as `install-atari`. */
-  task: string;
-  /** The folder to install into unless `--dir` is given. */
-  dir: () => string;
-  /** The packages that it is made of. */
-  packages: readonly PinnedPackage[];
-  /** Lines about licences, printed before anything is fetched. */
-  notice: readonly string[];
+  readonly title: string;
+  /** Folder below the cache folder to install into unless `--dir` is given. */
+  readonly folder: string;
   /**
-   * Other packages that the folder may hold, which are replaced.
+   * Packages that it is made of. One without a wheel for this platform is left out
+   * where another has the same variable, or the variable is set.
+   */
+  readonly packages: readonly PinnedPackage[];
+  /** Line about licences, printed before anything is fetched. */
+  readonly notice: string;
+  /**
+   * Flags of this task only.
    *
    * @default none
    */
-  replaced?: readonly PinnedPackage[];
-  /**
-   * Options of this task only.
-   *
-   * @default none
-   */
-  own?: {
-    /** Their usage, such as `[--cuda]`. */
-    usage: string;
-    /** Their types, as `parseArgs` takes them. */
-    types: NonNullable<ParseArgsConfig["options"]>;
-    /** Returns the installation that they select. */
-    choose(options: InstallOptions): Installation;
+  readonly own?: {
+    /** Names of the flags. */
+    readonly flags: readonly string[];
+    /** Usage of the flags, such as `[--cuda]`. */
+    readonly usage: string;
+    /** Returns another installation that given flags select, or why there is none. */
+    choose(
+      given: Readonly<Record<string, unknown>>,
+    ): Installation | string | undefined;
   };
 }
 
-const TYPES = {
+/** Options of all tasks. */
+const OPTIONS = {
   "accept-license": { type: "boolean" },
   dir: { type: "string" },
   help: { type: "boolean", short: "h" },
@@ -85,40 +69,48 @@ function usageOf({ task, own }: Installation): string {
  * @param installation Installation with the task's name and options.
  * @throws {InstallError} If one is not known or lacks its value.
  */
-function parseOptions(
-  args: readonly string[],
-  installation: Installation,
-): InstallOptions {
+function parseOptions(args: readonly string[], installation: Installation) {
   const fail = (problem: string): never => {
     throw new InstallError(`${problem}, ${usageOf(installation)}`);
   };
+  const flags = (installation.own?.flags ?? [])
+    .map((it) => [it, { type: "boolean" }] as const);
   try {
-    const types: ParseArgsConfig["options"] = {
-      ...TYPES,
-      ...installation.own?.types,
-    };
-    const { values } = parseArgs({ args: [...args], options: types });
-    const empty = Object.keys(values).find((name) =>
-      [values[name]].flat().includes("")
-    );
-    if (empty !== undefined) fail(`--${empty} lacks its path`);
-    return values as InstallOptions;
+    const options = { ...Object.fromEntries(flags), ...OPTIONS };
+    const { values } = parseArgs({ args: [...args], options });
+    const empty = Object.entries(values)
+      .find(([, value]) => value === "" || [value].flat().includes(""));
+    if (empty !== undefined) fail(`--${empty[0]} lacks its path`);
+    return values;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return fail(error.message.split("\n")[0]);
   }
 }
 
+/** Finds the packages that this machine needs. */
+function neededPackages({ packages }: Installation): PinnedPackage[] {
+  const fitting = packages.filter((it) => wheelFor(it) !== undefined);
+  return packages.filter((it) =>
+    fitting.includes(it) ||
+    !fitting.some(({ variable }) => variable === it.variable) &&
+      neededVariable(it.variable) === undefined
+  );
+}
+
 /**
  * Returns lines with the paths of what a folder holds, and how to use a folder that
  * is not searched by default.
  */
-function told(installation: Installation, dir: string): string[] {
-  const there = installation.packages.filter(({ at }) =>
+function told(
+  packages: readonly PinnedPackage[],
+  dir: string,
+  isUsual: boolean,
+): string[] {
+  const there = packages.filter(({ at }) =>
     at !== undefined && existsSync(`${dir}/${at}`)
   );
   const lines = there.map(({ what, at }) => `${what} ${dir}/${at}`);
-  const isUsual = dir === resolve(installation.dir());
   if (there.length === 0 || isUsual) return lines;
   const settings = there.map(({ variable, at }) => `${variable}=${dir}/${at}`);
   return [...lines, `To use them, set ${settings.join(" and ")}`];
@@ -126,20 +118,6 @@ function told(installation: Installation, dir: string): string[] {
 
 /** Output of an install task: lines for its result and for its failure. */
 export type InstallOutput = Pick<Console, "log" | "error">;
-
-/** Prints the licences; throws unless they are accepted. */
-function checkLicences(
-  { packages, notice }: Installation,
-  isAccepted: boolean | undefined,
-  output: InstallOutput,
-): void {
-  for (const { name, version, licence } of packages) {
-    output.log(`${name} ${version}: ${licence}`);
-  }
-  for (const line of notice) output.log(line);
-  if (isAccepted) return;
-  throw new InstallError("accept the licences above with --accept-license");
-}
 
 /** A signal that ends the process, with its exit code. */
 class Interruption extends Error {
@@ -179,21 +157,29 @@ async function interruptibly<T>(
 /** Installs what is missing; returns the lines that report it. */
 async function install(
   installation: Installation,
-  options: InstallOptions,
+  options: ReturnType<typeof parseOptions>,
   output: InstallOutput,
 ): Promise<string[]> {
-  const { packages, replaced = [] } = installation;
-  const { wheel: paths = [] } = options;
+  const chosen = installation.own?.choose(options) ?? installation;
+  if (typeof chosen === "string") throw new InstallError(chosen);
+  const { packages, notice, folder } = chosen;
   // Absolute, in case the process changes its folder.
-  const dir = resolve(options.dir ?? installation.dir());
-  const installed = installedPackages(dir);
-  const needed = packages.filter((it) =>
-    wheelFor(it) !== undefined || neededVariable(it.variable) === undefined
-  );
+  const usual = () => resolve(cacheFolder(), folder);
+  const dir = options.dir === undefined ? usual() : resolve(options.dir);
+  const installed = installedPackages(dir),
+    needed = neededPackages(chosen);
+  const report = () => told(needed, dir, dir === usual());
+  const { wheel: paths = [] } = options;
   const isInstalled = needed.every((it) => isWhole(dir, installed, it));
-  if (isInstalled && paths.length === 0) return told(installation, dir);
-  checkLicences(installation, options["accept-license"], output);
-  checkReplaceable(dir, installed, [...packages, ...replaced]);
+  if (isInstalled && paths.length === 0) return report();
+  for (const { name, version, licence } of needed) {
+    output.log(`${name} ${version}: ${licence}`);
+  }
+  output.log(notice);
+  if (!options["accept-license"]) {
+    throw new InstallError("accept the licences above with --accept-license");
+  }
+  checkReplaceable(dir, installed, packages);
   const given: WheelContent[] = [];
   for (const path of paths) given.push(await readWheel(path, packages));
   const missing = needed.filter((it) => !given.some((of) => of.package === it));
@@ -208,7 +194,7 @@ async function install(
       signal.throwIfAborted();
     })
   );
-  return told(installation, dir);
+  return report();
 }
 
 /**
@@ -227,8 +213,8 @@ async function install(
  * import { assertEquals } from "@std/assert";
  *
  * const toys = {
- *   ...{ title: "Toys", task: "install-toys", packages: [], notice: [] },
- *   dir: () => "toys",
+ *   ...{ title: "Toys", task: "install-toys", packages: [], notice: "" },
+ *   ...{ folder: "toys", module: "@toys/install" },
  * };
  * const said: string[] = [];
  * const say = (line: string) => said.push(line);
@@ -245,11 +231,9 @@ export async function runInstall(
   try {
     if (!isDeno()) throw new InstallError("it needs Deno");
     const options = parseOptions(args, installation);
-    const lines = options.help ? [usageOf(installation)] : await install(
-      installation.own?.choose(options) ?? installation,
-      options,
-      output,
-    );
+    const lines = options.help
+      ? [usageOf(installation)]
+      : await install(installation, options, output);
     for (const line of lines) output.log(line);
     return 0;
   } catch (error) {

@@ -262,7 +262,7 @@ testOnBackends("discrete observations go in one-hot", () => {
 Deno.test("models that cannot be are refused", () => {
   const make = (options: Partial<ActorCriticOptions>) => () => model(options);
   assertRefused({
-    "TypeError: wrap the environment in VecFlattenObservation": make({
+    "TypeError: wrap the environment in FlattenObservation": make({
       observationSpace: { type: "tuple", spaces: [BOX] },
     }),
     "TypeError: Cannot choose a distribution for tuple actions": make({

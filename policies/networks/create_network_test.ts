@@ -176,7 +176,7 @@ Deno.test("images whose channels come first, or that have none, are no vectors b
     );
     assertEquals(
       message,
-      `Cannot convolve inputs of shape [${inputShape}]: images must be [height, width, channels], as VecChannelsLast around the environment makes them; or network: mlp (flat for a part), where they are no images`,
+      `Cannot convolve inputs of shape [${inputShape}]: images must be [height, width, channels], as ChannelsLast around the environment makes them; or network: mlp (flat for a part), where they are no images`,
     );
     assertEquals(createNetwork("mlp", { inputShape }).outputSize, 64);
   }

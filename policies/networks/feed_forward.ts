@@ -273,7 +273,7 @@ function flatFeatures(
   if (place !== undefined || inputShape.length !== 3) {
     const hint = place === undefined
       ? ""
-      : ", as VecChannelsLast around the environment makes them; or network: mlp (flat for a part), where they are no images";
+      : ", as ChannelsLast around the environment makes them; or network: mlp (flat for a part), where they are no images";
     throw new RangeError(
       `Cannot convolve inputs of shape [${inputShape}]: images must be [height, width, channels]${hint}`,
     );

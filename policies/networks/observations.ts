@@ -188,7 +188,7 @@ export function observationEncoder(space: Space): ObservationEncoder {
 
 function unflattened({ type }: Space, where: string): TypeError {
   return new TypeError(
-    `Cannot use ${type} observations ${where}: wrap the environment in VecFlattenObservation, a single one in FlattenObservation`,
+    `Cannot use ${type} observations ${where}: wrap the environment in FlattenObservation, a single one in FlattenObservation`,
   );
 }
 

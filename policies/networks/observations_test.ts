@@ -147,7 +147,7 @@ Deno.test("observations that do not fit are refused", () => {
     assertRefused({
       [
         `TypeError: Cannot use ${what}: wrap the ` +
-        `environment in VecFlattenObservation, a single one in FlattenObservation`
+        `environment in FlattenObservation, a single one in FlattenObservation`
       ]: () => observationEncoder(space),
     });
   }

@@ -1,11 +1,11 @@
 import {
   describeSpace,
   elementCount,
+  FrameStack,
   make,
   SeededRandom,
   spacesEqual,
   SyncVecEnv,
-  VecFrameStack,
 } from "@bellman/envs";
 import type { Batch, Env, RgbImage, Space, VecEnv } from "@bellman/types";
 import type {
@@ -68,7 +68,7 @@ export class Playing {
     this.#envs = Array.from({ length: copies }, () => make(env));
     const vec = new SyncVecEnv(this.#envs.map((it) => () => it));
     const size = Number(policy.metadata["frame stack"] ?? 1);
-    this.#vec = size > 1 ? new VecFrameStack(vec, { size }) : vec;
+    this.#vec = size > 1 ? new FrameStack(vec, { size }) : vec;
     checkFits(policy, this.#vec, env);
     this.#random = new SeededRandom(seed);
     this.#sums = new Float64Array(copies);

@@ -2,7 +2,7 @@
 import type { ReplayBuffer } from "@bellman/buffers";
 import { selectBackend } from "@bellman/compute";
 import { DQN } from "@bellman/dqn";
-import { box, discrete, Env, SyncVecEnv, VecFrameStack } from "@bellman/envs";
+import { box, discrete, Env, FrameStack, SyncVecEnv } from "@bellman/envs";
 import { evaluate, train } from "@bellman/training";
 import type { VecStep } from "@bellman/types";
 import { assertAlmostEquals, assertEquals } from "@std/assert";
@@ -125,7 +125,7 @@ async function resetInEveryWay(
   const makeEnv = () => {
     const counts = Array.from({ length: numEnvs }, () => () => new Count());
     const env = new SyncVecEnv(counts);
-    return frames > 1 ? new VecFrameStack(env, { size: frames }) : env;
+    return frames > 1 ? new FrameStack(env, { size: frames }) : env;
   };
   const agentFor = (seed: number) =>
     new DQN(env, {

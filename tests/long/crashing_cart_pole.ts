@@ -2,9 +2,9 @@
 import {
   CART_POLE,
   DynamicsEnv,
-  EnvWrapper,
   SeededRandom,
   SyncVecEnv,
+  Wrapper,
 } from "@bellman/envs";
 import type {
   Env,
@@ -37,7 +37,7 @@ const BREAKS: Record<string, () => void> = {
 };
 
 /** Breaks with a probability at each step, drawn from its copy's seed. */
-class Crashing extends EnvWrapper {
+class Crashing extends Wrapper {
   #random = new SeededRandom(0);
   #chances: Record<string, number>;
 

@@ -17,7 +17,7 @@
  * @module
  */
 import { type InstallOutput, runInstall } from "@bellman/files/install";
-import { XLA_INSTALLATION } from "./packages.ts";
+import { XLA_INSTALLATION } from "./installed.ts";
 
 /**
  * Runs the command line of `install-xla`, and prints where the

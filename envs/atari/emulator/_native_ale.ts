@@ -1,7 +1,7 @@
 import { foreign } from "../../_foreign.ts";
 import { cString, openLibrary } from "@bellman/files";
 import { installCommand, isFile } from "@bellman/files/installed";
-import { INSTALL_ATARI, libraryPath } from "./installed.ts";
+import { ATARI_INSTALLATION, libraryPath } from "./installed.ts";
 import type { AtariGame } from "./roms.ts";
 
 /** The functions that are called, as the library's C header declares them. */
@@ -56,7 +56,7 @@ function openAle(path: string): AleSymbols {
   if (!isFile(path)) {
     throw new Error(
       `Cannot find the Arcade Learning Environment at '${path}': run '${
-        installCommand(INSTALL_ATARI)
+        installCommand(ATARI_INSTALLATION)
       }', or set BELLMAN_ALE_LIBRARY to a libale_c`,
     );
   }

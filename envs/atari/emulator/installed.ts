@@ -1,41 +1,25 @@
 import { resolve } from "node:path";
 import { isDeno, platform } from "@bellman/files";
 import type { Installation, PinnedPackage } from "@bellman/files/install";
-import {
-  cacheFolder,
-  type InstallTask,
-  isFile,
-  neededVariable,
-} from "@bellman/files/installed";
+import { cacheFolder, isFile, neededVariable } from "@bellman/files/installed";
 import roms from "./roms.json" with { type: "json" };
 import wheels from "./wheels.json" with { type: "json" };
-
-/** The task that installs. */
-export const INSTALL_ATARI: InstallTask = {
-  task: "install-atari",
-  module: "@bellman/envs/atari/install",
-};
 
 /** The library's file name on this platform. */
 export const LIBRARY_FILE: string = platform().os === "darwin"
   ? "libale_c.dylib"
   : "libale_c.so";
 
-/** Returns the folder that `install-atari` fills. */
-function atariFolder(): string {
-  return `${cacheFolder()}/atari`;
-}
-
 /** Returns the library's path: a bare name is not one of the system's. */
 export function libraryPath(): string {
   return resolve(
-    neededVariable("BELLMAN_ALE_LIBRARY") ?? `${atariFolder()}/${LIBRARY_FILE}`,
+    neededVariable(ALE.variable) ?? `${cacheFolder()}/atari/${LIBRARY_FILE}`,
   );
 }
 
 /** Returns the folder with the ROMs: `BELLMAN_ROMS`, or the installed one. */
 export function romFolder(): string {
-  return neededVariable("BELLMAN_ROMS") ?? `${atariFolder()}/roms`;
+  return neededVariable(ROMS.variable) ?? `${cacheFolder()}/atari/roms`;
 }
 
 /**
@@ -93,10 +77,10 @@ const ROMS: PinnedPackage = {
 /** The installation that `install-atari` sets up. */
 export const ATARI_INSTALLATION: Installation = {
   title: "Atari",
-  task: INSTALL_ATARI.task,
-  dir: atariFolder,
+  task: "install-atari",
+  module: "@bellman/envs/atari/install",
+  folder: "atari",
   packages: [ALE, ROMS],
-  notice: [
+  notice:
     "The games are their makers' property: the licence of the package covers the emulator, and whether you may use a ROM is for you to know.",
-  ],
 };

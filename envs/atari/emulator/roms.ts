@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { closest } from "fastest-levenshtein";
 import { checkDeno } from "@bellman/files";
 import { installCommand, tellPermission } from "@bellman/files/installed";
-import { INSTALL_ATARI, romFolder } from "./installed.ts";
+import { ATARI_INSTALLATION, romFolder } from "./installed.ts";
 import roms from "./roms.json" with { type: "json" };
 
 /** A game and its ROM. */
@@ -97,7 +97,7 @@ export function romFile(
     tellPermission(error, `read the ROM '${path}'`, `--allow-read=${path}`);
     throw new Error(
       `Cannot find the ROM '${path}': run '${
-        installCommand(INSTALL_ATARI)
+        installCommand(ATARI_INSTALLATION)
       }', or set BELLMAN_ROMS to the folder that holds it`,
     );
   }

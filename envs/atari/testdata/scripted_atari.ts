@@ -7,7 +7,7 @@ import type {
   StepResult,
 } from "@bellman/types";
 import { box, discrete } from "../../spaces/constructors.ts";
-import type { AtariInside } from "../wrappers/_game.ts";
+import type { AtariInside } from "../wrappers/game_rules.ts";
 
 /** What a frame brings; an end ends the game. */
 export interface ScriptedFrame {

@@ -1,6 +1,6 @@
 import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import { snapshotRecord } from "../../snapshot.ts";
-import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
+import { Wrapper } from "../../wrappers/wrapper.ts";
 import { TimeLimit, type TimeLimitOptions } from "../../wrappers/time_limit.ts";
 import {
   type AtariInside,
@@ -8,7 +8,7 @@ import {
   findInside,
   type GameStatistics,
   GameTally,
-} from "./_game.ts";
+} from "./game_rules.ts";
 
 const NONE: readonly GameStatistics[] = [];
 
@@ -39,7 +39,7 @@ const NONE: readonly GameStatistics[] = [];
  * }
  * ```
  */
-export class EpisodeInfo extends EnvWrapper {
+export class EpisodeInfo extends Wrapper {
   #game: AtariInside;
   #tally: GameTally = new GameTally();
   #isUnderWay = false;
@@ -217,7 +217,7 @@ export interface InfoClearOptions {
  * assertEquals(env.step(0).info, undefined);
  * ```
  */
-export class InfoClear extends EnvWrapper {
+export class InfoClear extends Wrapper {
   #keep: readonly string[];
 
   /**

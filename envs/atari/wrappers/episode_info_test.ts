@@ -5,7 +5,7 @@ import { makeVec } from "../../mod.ts";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
 import { testSnapshot } from "../../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../../toy/environments.ts";
-import { VecRecordEpisodeStatistics } from "../../wrappers/record_episode_statistics.ts";
+import { RecordEpisodeStatistics } from "../../wrappers/record_episode_statistics.ts";
 import { ClipReward } from "../../wrappers/transforms.ts";
 import {
   plainGame,
@@ -13,7 +13,7 @@ import {
   type ScriptedGame,
   scriptedGames,
 } from "../testdata/scripted_atari.ts";
-import type { GameStatistics } from "./_game.ts";
+import type { GameStatistics } from "./game_rules.ts";
 import { EpisodeInfo, GameLimit, InfoClear } from "./episode_info.ts";
 import { EpisodicLife, FireReset } from "./resets.ts";
 
@@ -101,7 +101,7 @@ Deno.test("the true scores are told under lives, FIRE and clipped rewards", () =
 });
 
 Deno.test("games of vector environments are told by row", () => {
-  const env = new VecRecordEpisodeStatistics(
+  const env = new RecordEpisodeStatistics(
     new SyncVecEnv([[GAME], [plainGame(4), plainGame(13)]]
       .map((games) => () => stack(games))),
   );

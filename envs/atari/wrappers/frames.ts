@@ -8,7 +8,7 @@ import type {
 import { checkWhole } from "../../_checks.ts";
 import { box } from "../../spaces/constructors.ts";
 import { describeSpace } from "../../spaces/values.ts";
-import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
+import { Wrapper } from "../../wrappers/wrapper.ts";
 import { TransformObservation } from "../../wrappers/transforms.ts";
 import { AreaResizer, type ImageSize } from "../preprocess/area_resizer.ts";
 import { toGray } from "../preprocess/gray.ts";
@@ -49,7 +49,7 @@ export interface FrameskipOptions {
  * }
  * ```
  */
-export class Frameskip extends EnvWrapper {
+export class Frameskip extends Wrapper {
   #skip: number;
 
   /**

@@ -5,7 +5,7 @@ import type {
   SpaceValue,
   StepResult,
 } from "@bellman/types";
-import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
+import { Wrapper } from "../../wrappers/wrapper.ts";
 
 /** Clock that measures time and waits. */
 export interface Clock {
@@ -64,7 +64,7 @@ const MACHINE_CLOCK: Clock = {
  * assertEquals(pictures.length, 2);
  * ```
  */
-export class Render extends EnvWrapper {
+export class Render extends Wrapper {
   #show: (picture: RgbImage) => void;
   #picture: RenderOptions | undefined;
   #interval: number;

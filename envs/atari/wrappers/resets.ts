@@ -1,6 +1,6 @@
 import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import { snapshotRecord } from "../../snapshot.ts";
-import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
+import { Wrapper } from "../../wrappers/wrapper.ts";
 import {
   type AtariInside,
   atariInside,
@@ -8,7 +8,7 @@ import {
   fireActions,
   isLifeLost,
   NoopStarts,
-} from "./_game.ts";
+} from "./game_rules.ts";
 
 /**
  * A wrapper that takes steps by itself in `reset`. Episodes that end in them are
@@ -26,7 +26,7 @@ import {
  * }
  * ```
  */
-export class HiddenSteps extends EnvWrapper {
+export class HiddenSteps extends Wrapper {
   #untold: StateTree[] = [];
 
   /**

@@ -1,21 +1,13 @@
 import { platform } from "@bellman/files";
 import {
-  cacheFolder,
   findInstalled,
   installCommand,
   installedFile,
-  type InstallTask,
   isFile,
   neededVariable,
 } from "@bellman/files/installed";
 import type { Installation, PinnedPackage } from "@bellman/files/install";
 import wheels from "./wheels.json" with { type: "json" };
-
-/** The task that installs. */
-export const INSTALL_MUJOCO: InstallTask = {
-  task: "install-mujoco",
-  module: "@bellman/envs/mujoco/install",
-};
 
 /** The version that is installed. */
 const MUJOCO_VERSION = "4.0.0";
@@ -45,10 +37,6 @@ export function findLibrary(): string | undefined {
   );
 }
 
-const HELP = `run '${
-  installCommand(INSTALL_MUJOCO)
-}', set BELLMAN_MUJOCO_MODELS to a folder of models, or give xmlFile a path`;
-
 /**
  * Finds the file of a model: a path as it is, a bare name among those of
  * `BELLMAN_MUJOCO_MODELS` or the installed ones.
@@ -67,7 +55,11 @@ export function findModel(name: string): string {
     : `${folder}/${name}`;
   if (path !== undefined && isFile(path)) return path;
   const where = folder === undefined ? "" : ` in '${folder}'`;
-  throw new Error(`Cannot find the model '${name}'${where}: ${HELP}`);
+  throw new Error(
+    `Cannot find the model '${name}'${where}: run '${
+      installCommand(MUJOCO_INSTALLATION)
+    }', set BELLMAN_MUJOCO_MODELS to a folder of models, or give xmlFile a path`,
+  );
 }
 
 /** True where the installed models, or one's own in their place, are there. */
@@ -127,10 +119,9 @@ const GYMNASIUM: PinnedPackage = {
 /** The installation that `install-mujoco` sets up. */
 export const MUJOCO_INSTALLATION: Installation = {
   title: "MuJoCo",
-  task: INSTALL_MUJOCO.task,
-  dir: () => `${cacheFolder()}/${FOLDER}`,
+  task: "install-mujoco",
+  module: "@bellman/envs/mujoco/install",
+  folder: FOLDER,
   packages: [MUJOCO_CORE, GYMNASIUM],
-  notice: [
-    "Their licences come with them and are kept beside them.",
-  ],
+  notice: "Their licences come with them and are kept beside them.",
 };

@@ -4,7 +4,7 @@ import {
   findLibrary,
   findModel,
   hasModels,
-  INSTALL_MUJOCO,
+  MUJOCO_INSTALLATION,
 } from "../install/installed.ts";
 import { openNativeLibrary } from "./_native_library.ts";
 import { loadNativeModel } from "./_native_model.ts";
@@ -12,7 +12,7 @@ import type { ModelSource, PhysicsEngine, PhysicsModel } from "./_physics.ts";
 
 const WASM = "import '@bellman/envs/mujoco/wasm'";
 const HELP = `run '${
-  installCommand(INSTALL_MUJOCO)
+  installCommand(MUJOCO_INSTALLATION)
 }', set BELLMAN_MUJOCO_LIBRARY to its file`;
 
 let loadWasm: ((source: ModelSource) => PhysicsModel) | undefined;

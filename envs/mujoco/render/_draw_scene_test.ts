@@ -90,8 +90,9 @@ test("all kinds of geoms are drawn, meshes too", async () => {
   for (const geom of cases) {
     await Deno.writeTextFile(
       path,
-      `<mujoco><asset>${mesh}</asset><worldbody><body><freejoint/>
-      <geom ${geom} rgba="1 0 0 1"/></body></worldbody></mujoco>`,
+      `<mujoco><asset>${mesh}</asset><worldbody><body><freejoint name="free"/>
+      <geom ${geom} rgba="1 0 0 1"/></body></worldbody><actuator>
+      <motor joint="free" ctrlrange="-1 1"/></actuator></mujoco>`,
     );
     const env = new MujocoEnv("HalfCheetah", {
       xmlFile: path,

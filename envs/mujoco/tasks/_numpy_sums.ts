@@ -68,23 +68,17 @@ function half(from: number): number {
   );
 }
 
-/** Sums up to 128 squares from `at` on in single precision, as of Gymnasium's actions. */
-export function sumOfSingleSquares(
-  values: Float32Array,
-  at: number,
-  count: number,
-): number {
-  const whole = at + count - count % LANES;
+/** Sums up to 128 squares in single precision, as of Gymnasium's actions. */
+export function sumOfSingleSquares(values: Float32Array): number {
+  const whole = values.length - values.length % LANES;
   let sum = 0;
-  for (let i = at; i < whole; i++) {
-    const lane = (i - at) % LANES;
-    const before = i - at < LANES ? 0 : singleLanes[lane];
+  for (let i = 0; i < whole; i++) {
+    const lane = i % LANES;
+    const before = i < LANES ? 0 : singleLanes[lane];
     singleLanes[lane] = before + fround(values[i] * values[i]);
   }
-  if (whole > at) {
-    sum = fround(half(0) + half(4));
-  }
-  for (let i = whole; i < at + count; i++) {
+  if (whole > 0) sum = fround(half(0) + half(4));
+  for (let i = whole; i < values.length; i++) {
     sum = fround(sum + fround(values[i] * values[i]));
   }
   return sum;
@@ -94,13 +88,8 @@ export function sumOfSingleSquares(
  * Computes the control cost in single precision, as Gymnasium does.
  *
  * @param weight Weight of the sum of squares.
- * @param action The actions of a batch, and where the current one begins.
- * @param count Numbers of an action.
+ * @param action The action.
  */
-export function actionCost(
-  weight: number,
-  { values, at }: { values: Float32Array; at: number },
-  count: number,
-): number {
-  return fround(fround(weight) * sumOfSingleSquares(values, at, count));
+export function actionCost(weight: number, action: Float32Array): number {
+  return fround(fround(weight) * sumOfSingleSquares(action));
 }

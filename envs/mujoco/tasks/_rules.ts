@@ -1,12 +1,18 @@
+import { EnvDataError } from "../../env_data_error.ts";
 import type { SeededRandom } from "../../random.ts";
-import {
-  type MujocoObject,
-  PHYSICS_ARRAYS,
-  type PhysicsArray,
-  type PhysicsData,
-  type PhysicsModel,
+import type {
+  MujocoState,
+  PhysicsData,
+  PhysicsModel,
 } from "../physics/_physics.ts";
-import type { MujocoOptions } from "./mujoco_options.ts";
+import type {
+  MujocoInfo,
+  MujocoModel,
+  MujocoStep,
+  MujocoTask,
+  MujocoTaskDefaults,
+  MujocoTaskValues,
+} from "./mujoco_task.ts";
 
 /** Actions of all environments of a batch; the current one begins at `at`. */
 export interface ActionRow {
@@ -26,182 +32,219 @@ export interface Outcome {
   terminated: boolean;
 }
 
-/** The `info` of a step. */
-export type MujocoInfo = Record<string, number | Float64Array>;
+/** Present step, which is written over. */
+type Judged = {
+  -readonly [K in keyof MujocoStep<MujocoTaskValues>]: MujocoStep<
+    MujocoTaskValues
+  >[K];
+};
 
-/**
- * Initial states, observations and rewards of a kind of environment. One object
- * serves all environments of a batch in turn.
- */
-export abstract class MujocoRules<O = unknown> {
+/** A task in a model: it begins, observes and judges the episodes of all copies. */
+export class MujocoRules {
   /** Numbers of an observation. */
-  abstract readonly observationSize: number;
+  readonly observationSize: number;
   /** True where anything depends on `cfrcExt`, which must be computed then. */
-  readonly usesContactForces: boolean = false;
-  protected readonly model: PhysicsModel;
-  protected readonly options: O;
-  /** The outcome that `evaluate` returns each time. */
-  protected readonly outcome: Outcome = { reward: 0, terminated: false };
+  readonly usesContactForces: boolean;
+  #task: MujocoTask;
+  #model: PhysicsModel;
+  #noise: number;
+  #step: Judged;
+  #outcome: Outcome = { reward: 0, terminated: false };
+  /** Parts of the last reward. */
+  #parts: Readonly<Record<string, number>> = {};
 
-  constructor(model: PhysicsModel, options: O) {
-    this.model = model;
-    this.options = options;
+  /** @param options The task's options with all defaults. */
+  constructor(
+    task: MujocoTask,
+    model: PhysicsModel,
+    given: MujocoTaskDefaults,
+  ) {
+    checkActuators(task.name, model);
+    const options = given as unknown as MujocoTaskValues;
+    this.#task = task;
+    this.#model = model;
+    this.#noise = given.resetNoiseScale;
+    this.usesContactForces = task.usesContactForces?.(options) ?? false;
+    this.#step = {
+      model: toldModel(task.name, model, given.frameSkip),
+      options,
+      action: new Float32Array(model.sizes.nu),
+      velocity: new Float64Array(2),
+      terminated: false,
+    };
+    this.observationSize = this.#countObserved();
+  }
+
+  /** Counts the numbers of an observation by the model's first state. */
+  #countObserved(): number {
+    const task = this.#task, { nq, nv } = this.#model.sizes;
+    const data = this.#model.makeData();
+    try {
+      data.forward();
+      task.place?.(data, this.#step);
+      return task.observe ? countOf(task.observe(data, this.#step)) : nq + nv;
+    } finally {
+      data.close();
+    }
   }
 
   /** Draws the positions and velocities of an episode's beginning. */
-  abstract begin(data: PhysicsData, random: SeededRandom): void;
+  begin(data: PhysicsData, random: SeededRandom): void {
+    const task = this.#task, scale = this.#noise;
+    if (scale !== 0) {
+      drawPositions(data, this.#model, random, scale);
+      if (task.velocityNoise === "normal") {
+        const { qvel } = data;
+        for (let i = 0; i < qvel.length; i++) qvel[i] = scale * random.normal();
+      } else {
+        drawVelocities(data, random, scale);
+      }
+    }
+    task.begin?.(data, { ...this.#step, random });
+  }
 
   /** Writes the position of the body whose speed is measured, if any: `x`, `y`. */
-  locate(_data: PhysicsData, _place: Float64Array): void {}
+  locate(data: PhysicsData, place: Float64Array): void {
+    if (this.#task.place === undefined) return;
+    const at = this.#task.place(data, this.#step);
+    place[0] = at[0];
+    place[1] = at[1] ?? 0;
+  }
 
   /** Writes the observation. */
-  abstract observe(data: PhysicsData, row: ObservationRow): void;
-
-  /**
-   * Computes reward and end of a step.
-   *
-   * @param velocity Mean velocity of the located body over the step, `x` and `y`.
-   */
-  abstract evaluate(
-    data: PhysicsData,
-    velocity: Float64Array,
-    action: ActionRow,
-  ): Outcome;
-
-  /** Returns Gymnasium's `info` of the step that was evaluated last. */
-  abstract info(data: PhysicsData, velocity: Float64Array): MujocoInfo;
-}
-
-/** Lower and upper end. */
-export type Range = readonly [low: number, high: number];
-
-/** Numbers of the simulation that an observation shows. */
-export interface View {
-  readonly array: PhysicsArray;
-  /** First of them that is shown, 0 by default. */
-  readonly from?: number;
-  /** Range that they are clipped to, if any. */
-  readonly range?: Range;
-}
-
-/** Rules of a model that begins near its first state and shows its state. */
-export abstract class StateRules<
-  O extends {
-    readonly resetNoiseScale: number;
-    readonly excludeCurrentPositionsFromObservation?: boolean;
-  },
-> extends MujocoRules<O> {
-  readonly observationSize: number;
-  /** Number of axes along which the body moves freely. */
-  protected readonly axes: number;
-  readonly #views: readonly View[];
-  readonly #draw: typeof drawUniformState;
-
-  /**
-   * @param form.axes Number of axes along which the body moves freely: options
-   * may exclude these positions.
-   * @param form.views Numbers that are observed after the positions.
-   * @param form.draw Draw of the first state.
-   */
-  constructor(
-    model: PhysicsModel,
-    options: O,
-    { axes, views = [VELOCITIES], draw = drawUniformState }: {
-      axes: number;
-      views?: readonly View[];
-      draw?: typeof drawUniformState;
-    },
-  ) {
-    super(model, options);
-    const skipped = options.excludeCurrentPositionsFromObservation ? axes : 0;
-    this.#views = [{ array: "qpos", from: skipped }, ...views];
-    this.observationSize = this.#views.reduce((sum, { array, from = 0 }) => {
-      const { rows, width } = PHYSICS_ARRAYS[array];
-      return sum + model.sizes[rows] * width - from;
-    }, 0);
-    this.axes = axes;
-    this.#draw = draw;
-  }
-
-  begin(data: PhysicsData, random: SeededRandom): void {
-    this.#draw(data, this.model, random, this.options.resetNoiseScale);
-  }
-
   observe(data: PhysicsData, row: ObservationRow): void {
-    for (const { array, from, range } of this.#views) {
-      if (range === undefined) append(row, data[array], from);
-      else appendClipped(row, data[array], range, from);
+    if (this.#task.observe === undefined) {
+      append(row, data.qpos);
+      append(row, data.qvel);
+      return;
+    }
+    const parts = this.#task.observe(data, this.#step);
+    // Before it is written, as what follows is another environment's.
+    const size = countOf(parts), begin = row.at;
+    if (size !== this.observationSize) {
+      const wanted = `${this.observationSize}, as at first`;
+      throw this.#fault("the observation", `of ${size} numbers`, wanted);
+    }
+    for (const part of parts) {
+      append(row, typeof part === "number" ? [part] : part);
+    }
+    for (let at = 0; at < size; at++) {
+      const value = row.values[begin + at];
+      if (Number.isFinite(value)) continue;
+      throw this.#fault(`observation[${at}]`, value, "a finite number");
     }
   }
-}
 
-/** All velocities. */
-export const VELOCITIES: View = { array: "qvel" };
-
-/** Writes numbers `from` up to and without `to` into an observation. */
-export function append(
-  row: ObservationRow,
-  values: ArrayLike<number>,
-  from: number = 0,
-  to: number = values.length,
-): void {
-  const seen = row.values;
-  let at = row.at;
-  for (let i = from; i < to; i++) seen[at++] = values[i];
-  row.at = at;
-}
-
-/** Writes numbers from `from` on, each clipped to a range. */
-function appendClipped(
-  row: ObservationRow,
-  values: Float64Array,
-  [low, high]: Range,
-  from: number = 0,
-): void {
-  const seen = row.values;
-  let at = row.at;
-  for (let i = from; i < values.length; i++) {
-    seen[at++] = Math.min(Math.max(values[i], low), high);
+  /**
+   * Judges a step.
+   *
+   * @param velocity Mean velocity of what is located.
+   * @returns The same object each time.
+   */
+  evaluate(
+    data: PhysicsData,
+    velocity: Float64Array,
+    { values, at }: ActionRow,
+  ): Outcome {
+    const step = this.#step, task = this.#task, outcome = this.#outcome;
+    step.velocity = velocity;
+    for (let i = 0; i < step.action.length; i++) {
+      step.action[i] = values[at + i];
+    }
+    step.terminated = task.isTerminated?.(data, step) ?? false;
+    if (typeof step.terminated !== "boolean") {
+      throw this.#fault("terminated", step.terminated, "true or false");
+    }
+    const reward = task.reward(data, step);
+    if (typeof reward === "object" && reward !== null) {
+      this.#parts = reward;
+      outcome.reward = 0;
+      for (const part in reward) outcome.reward += reward[part];
+    } else {
+      outcome.reward = reward;
+    }
+    if (!Number.isFinite(outcome.reward)) {
+      throw this.#fault("the reward", outcome.reward, "a finite number");
+    }
+    outcome.terminated = step.terminated;
+    return outcome;
   }
-  row.at = at;
+
+  /** Returns the `info` of the step that was evaluated last. */
+  info(data: PhysicsData, velocity: Float64Array): MujocoInfo {
+    this.#step.velocity = velocity;
+    return { ...this.#task.info?.(data, this.#step), ...this.#parts };
+  }
+
+  #fault(field: string, got: unknown, wanted: string): EnvDataError {
+    return new EnvDataError({ field, got: String(got), wanted }, {
+      id: this.#task.name,
+    });
+  }
 }
 
-/** Returns the number of a named thing; throws where the model has none. */
-export function idOf(
-  model: PhysicsModel,
-  [kind, name]: readonly [kind: MujocoObject, name: string],
+/** Refuses a model in which there is nothing to do. */
+function checkActuators(task: string, { ctrlRange }: PhysicsModel): void {
+  if (ctrlRange.length === 0) {
+    throw new RangeError(`Cannot make ${task} of a model without actuators`);
+  }
+  for (let i = 0; i < ctrlRange.length; i += 2) {
+    if (ctrlRange[i] < ctrlRange[i + 1]) continue;
+    throw new RangeError(
+      `Cannot make ${task} of a model whose actuator ${
+        i / 2
+      } has no range: expected one, such as ctrlrange="-1 1"`,
+    );
+  }
+}
+
+/** Counts the numbers of the parts of an observation. */
+function countOf(parts: readonly (number | ArrayLike<number>)[]): number {
+  let count = 0;
+  for (const part of parts) count += typeof part === "number" ? 1 : part.length;
+  return count;
+}
+
+/** Returns what a task is told of its model. */
+function toldModel(
   task: string,
-): number {
-  const id = model.idOf(kind, name);
-  if (id >= 0) return id;
-  throw new RangeError(
-    `Cannot make ${task} of a model without a ${kind} named '${name}'`,
-  );
+  model: PhysicsModel,
+  frameSkip: number,
+): MujocoModel {
+  const { sizes, qpos0, bodyMass, timestep } = model;
+  const known = new Map<string, number>();
+  return {
+    sizes,
+    qpos0,
+    bodyMass,
+    dt: timestep * frameSkip,
+    timestep,
+    idOf(kind, name) {
+      const key = `${kind} ${name}`;
+      const id = known.get(key) ?? model.idOf(kind, name);
+      if (id < 0) {
+        throw new RangeError(
+          `Cannot make ${task} of a model without a ${kind} named '${name}'`,
+        );
+      }
+      known.set(key, id);
+      return id;
+    },
+  };
 }
 
-/** Options that have no default of their own in each kind of environment. */
-type Shared = Exclude<
-  keyof MujocoOptions,
-  "xmlFile" | "frameSkip" | "defaultCameraConfig"
->;
-
-/** The options of a kind of environment with all of its defaults. */
-export type Resolved<O extends MujocoOptions> = Readonly<
-  Required<Omit<O, Shared>>
->;
-
-/** A kind of environment. */
-export interface TaskKind<O extends MujocoOptions = MujocoOptions> {
-  /** Its options where they are left out. */
-  readonly defaults: Resolved<O>;
-  /** Makes its rules for a model. */
-  rules(model: PhysicsModel, options: Resolved<O>): MujocoRules;
+/** Writes numbers into an observation. */
+function append(row: ObservationRow, values: ArrayLike<number>): void {
+  const seen = row.values;
+  let at = row.at;
+  for (let i = 0; i < values.length; i++) seen[at++] = values[i];
+  row.at = at;
 }
 
 /** Draws positions within `scale` of the model's. */
 export function drawPositions(
-  { qpos }: PhysicsData,
-  { qpos0 }: PhysicsModel,
+  { qpos }: MujocoState,
+  { qpos0 }: Pick<MujocoModel, "qpos0">,
   random: SeededRandom,
   scale: number,
 ): void {
@@ -212,35 +255,9 @@ export function drawPositions(
 
 /** Draws velocities between `-scale` and `scale`. */
 export function drawVelocities(
-  { qvel }: PhysicsData,
+  { qvel }: MujocoState,
   random: SeededRandom,
   scale: number,
 ): void {
   for (let i = 0; i < qvel.length; i++) qvel[i] = random.uniform(-scale, scale);
-}
-
-/** Draws positions and velocities within `scale` of the model's. */
-export function drawUniformState(
-  data: PhysicsData,
-  model: PhysicsModel,
-  random: SeededRandom,
-  scale: number,
-): void {
-  drawPositions(data, model, random, scale);
-  drawVelocities(data, random, scale);
-}
-
-/**
- * Draws positions within `scale` of the model's, and normal velocities of mean 0
- * and standard deviation `scale`.
- */
-export function drawNormalState(
-  data: PhysicsData,
-  model: PhysicsModel,
-  random: SeededRandom,
-  scale: number,
-): void {
-  drawPositions(data, model, random, scale);
-  const { qvel } = data;
-  for (let i = 0; i < qvel.length; i++) qvel[i] = scale * random.normal();
 }

@@ -1,17 +1,19 @@
 /** Humanoid and HumanoidStandup: human figures of one model. */
-import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
+import type { MujocoState } from "../physics/_physics.ts";
 import { sumOf, sumOfSquares } from "./_numpy_sums.ts";
-import {
-  type MujocoInfo,
-  type Outcome,
-  type Range,
-  type Resolved,
-  StateRules,
-  type TaskKind,
-  VELOCITIES,
-} from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
-import { RunnerRules, type WalkerOptions } from "./runners.ts";
+import {
+  type MujocoStep,
+  type MujocoTask,
+  mujocoTask,
+  type OwnValues,
+} from "./mujoco_task.ts";
+import {
+  type Range,
+  runner,
+  seenPositions,
+  type WalkerOptions,
+} from "./runners.ts";
 
 /** Options of what Humanoid and HumanoidStandup observe. */
 export interface HumanoidViewOptions extends MujocoOptions {
@@ -56,17 +58,20 @@ const FULL_VIEW = {
   includeCfrcExtInObservation: true,
 };
 
-/** Parts that each option shows; the world, and the root that nothing turns, come first. */
-const VIEWS = [
-  ["includeCinertInObservation", { array: "cinert", from: 10 }],
-  ["includeCvelInObservation", { array: "cvel", from: 6 }],
-  ["includeQfrcActuatorInObservation", { array: "qfrcActuator", from: 6 }],
-  ["includeCfrcExtInObservation", { array: "cfrcExt", from: 6 }],
-] as const;
-
-function formOf(options: Readonly<typeof FULL_VIEW>) {
-  const shown = VIEWS.filter(([option]) => options[option]);
-  return { axes: 2, views: [VELOCITIES, ...shown.map(([, view]) => view)] };
+/** Returns what is observed; the world, and the root that nothing turns, come first. */
+function seen(
+  state: MujocoState,
+  { options }: { readonly options: Readonly<typeof FULL_VIEW> },
+): Float64Array[] {
+  const { cinert, cvel, qfrcActuator, cfrcExt } = state;
+  const parts: [isSeen: boolean, part: Float64Array][] = [
+    [options.includeCinertInObservation, cinert.subarray(10)],
+    [options.includeCvelInObservation, cvel.subarray(6)],
+    [options.includeQfrcActuatorInObservation, qfrcActuator.subarray(6)],
+    [options.includeCfrcExtInObservation, cfrcExt.subarray(6)],
+  ];
+  const shown = parts.filter(([isSeen]) => isSeen).map(([, part]) => part);
+  return [seenPositions(state, options, 2), state.qvel, ...shown];
 }
 
 /**
@@ -94,58 +99,16 @@ export interface HumanoidOptions extends HumanoidViewOptions, WalkerOptions {
   healthyZRange?: readonly [low: number, high: number];
 }
 
-/** Cost of the contacts' forces, within its range. */
-function contactCost(
-  { cfrcExt }: PhysicsData,
+/** Returns the cost of the contacts' forces, within its range. */
+function costOfContacts(
+  { cfrcExt }: MujocoState,
   weight: number,
   [least, most]: Range,
 ): number {
   return Math.min(Math.max(weight * sumOfSquares(cfrcExt), least), most);
 }
 
-class HumanoidRules extends RunnerRules<Resolved<HumanoidOptions>> {
-  override readonly usesContactForces: boolean;
-  #mass: number;
-
-  constructor(model: PhysicsModel, options: Resolved<HumanoidOptions>) {
-    super(model, options, formOf(options));
-    this.usesContactForces = options.contactCostWeight !== 0 ||
-      options.includeCfrcExtInObservation;
-    this.#mass = sumOf(model.bodyMass);
-  }
-
-  /** Writes the centre of mass. */
-  override locate({ xipos }: PhysicsData, place: Float64Array): void {
-    const masses = this.model.bodyMass;
-    let x = 0, y = 0;
-    for (let i = 0; i < masses.length; i++) {
-      x += masses[i] * xipos[3 * i];
-      y += masses[i] * xipos[3 * i + 1];
-    }
-    place[0] = x / this.#mass;
-    place[1] = y / this.#mass;
-  }
-
-  protected override isHealthy({ qpos }: PhysicsData): boolean {
-    const [low, high] = this.options.healthyZRange;
-    return low < qpos[2] && qpos[2] < high;
-  }
-
-  protected override controlCost({ ctrl }: PhysicsData): number {
-    return this.options.ctrlCostWeight * sumOfSquares(ctrl);
-  }
-
-  protected override contactCost(data: PhysicsData): number {
-    const { contactCostWeight, contactCostRange } = this.options;
-    return contactCost(data, contactCostWeight, contactCostRange);
-  }
-
-  override info(data: PhysicsData, velocity: Float64Array): MujocoInfo {
-    return { ...super.info(data, velocity), ...tendonsOf(data) };
-  }
-}
-
-function tendonsOf({ tendonLength, tendonVelocity }: PhysicsData): MujocoInfo {
+function tendonsOf({ tendonLength, tendonVelocity }: MujocoState) {
   return {
     tendon_length: tendonLength.slice(),
     tendon_velocity: tendonVelocity.slice(),
@@ -153,11 +116,13 @@ function tendonsOf({ tendonLength, tendonVelocity }: PhysicsData): MujocoInfo {
 }
 
 /** A human figure that is to walk forward. */
-export const HUMANOID: TaskKind<HumanoidOptions> = {
-  defaults: {
-    xmlFile: "humanoid.xml",
-    frameSkip: 5,
-    defaultCameraConfig: { trackBodyId: 1, distance: 4, lookAt: [0, 0, 1] },
+export const HUMANOID: MujocoTask = runner<OwnValues<HumanoidOptions>>({
+  name: "Humanoid",
+  xml: "humanoid.xml",
+  frameSkip: 5,
+  camera: { trackBodyId: 1, distance: 4, lookAt: [0, 0, 1] },
+  resetNoiseScale: 0.01,
+  options: {
     forwardRewardWeight: 1.25,
     ctrlCostWeight: 0.1,
     contactCostWeight: 5e-7,
@@ -165,11 +130,30 @@ export const HUMANOID: TaskKind<HumanoidOptions> = {
     healthyReward: 5,
     terminateWhenUnhealthy: true,
     healthyZRange: [1, 2],
-    resetNoiseScale: 0.01,
     ...FULL_VIEW,
   },
-  rules: (model, options) => new HumanoidRules(model, options),
-};
+  axes: 2,
+  usesContactForces: (options) =>
+    options.contactCostWeight !== 0 || options.includeCfrcExtInObservation,
+  /** Returns the centre of mass. */
+  place({ xipos }, { model: { bodyMass: masses } }) {
+    let x = 0, y = 0;
+    for (let i = 0; i < masses.length; i++) {
+      x += masses[i] * xipos[3 * i];
+      y += masses[i] * xipos[3 * i + 1];
+    }
+    const mass = sumOf(masses);
+    return [x / mass, y / mass];
+  },
+  observe: seen,
+  isHealthy: ({ qpos }, { options: { healthyZRange: [low, high] } }) =>
+    low < qpos[2] && qpos[2] < high,
+  controlCost: ({ ctrl }, { options }) =>
+    options.ctrlCostWeight * sumOfSquares(ctrl),
+  contactCost: (state, { options: { contactCostWeight, contactCostRange } }) =>
+    costOfContacts(state, contactCostWeight, contactCostRange),
+  info: tendonsOf,
+});
 
 /** Options of HumanoidStandup. */
 export interface HumanoidStandupOptions extends HumanoidViewOptions {
@@ -206,58 +190,47 @@ export interface HumanoidStandupOptions extends HumanoidViewOptions {
   resetNoiseScale?: number;
 }
 
-class StandupRules extends StateRules<Resolved<HumanoidStandupOptions>> {
-  override readonly usesContactForces: boolean;
-  #height = 0;
-  #cost = 0;
-  #impact = 0;
+type StandupValues = OwnValues<HumanoidStandupOptions>;
 
-  constructor(model: PhysicsModel, options: Resolved<HumanoidStandupOptions>) {
-    super(model, options, formOf(options));
-    this.usesContactForces = options.impactCostWeight !== 0 ||
-      options.includeCfrcExtInObservation;
-  }
-
-  evaluate(data: PhysicsData): Outcome {
-    const { qpos, ctrl } = data, options = this.options;
-    const { impactCostWeight, impactCostRange } = options;
-    this.#height = options.uphCostWeight * (qpos[2] / this.model.timestep);
-    this.#cost = options.ctrlCostWeight * sumOfSquares(ctrl);
-    this.#impact = contactCost(data, impactCostWeight, impactCostRange);
-    this.outcome.reward = this.#height - this.#cost - this.#impact + 1;
-    return this.outcome;
-  }
-
-  info(data: PhysicsData): MujocoInfo {
-    const { qpos } = data;
-    return {
-      x_position: qpos[0],
-      y_position: qpos[1],
-      z_distance_from_origin: qpos[2] - this.model.qpos0[2],
-      ...tendonsOf(data),
-      reward_linup: this.#height,
-      reward_quadctrl: -this.#cost,
-      reward_impact: -this.#impact,
-    };
-  }
+/** Returns the parts of the reward, to which 1 is added. */
+function standupParts(
+  state: MujocoState,
+  { model, options }: MujocoStep<StandupValues>,
+) {
+  const { qpos, ctrl } = state, { impactCostWeight, impactCostRange } = options;
+  return {
+    reward_linup: options.uphCostWeight * (qpos[2] / model.timestep),
+    reward_quadctrl: -options.ctrlCostWeight * sumOfSquares(ctrl),
+    reward_impact: -costOfContacts(state, impactCostWeight, impactCostRange),
+  };
 }
 
 /** A human figure on its back that is to stand up. */
-export const HUMANOID_STANDUP: TaskKind<HumanoidStandupOptions> = {
-  defaults: {
-    xmlFile: "humanoidstandup.xml",
-    frameSkip: 5,
-    defaultCameraConfig: {
-      trackBodyId: 1,
-      distance: 4,
-      lookAt: [0, 0, 0.8925],
-    },
+export const HUMANOID_STANDUP: MujocoTask = mujocoTask<StandupValues>({
+  name: "HumanoidStandup",
+  xml: "humanoidstandup.xml",
+  frameSkip: 5,
+  camera: { trackBodyId: 1, distance: 4, lookAt: [0, 0, 0.8925] },
+  resetNoiseScale: 0.01,
+  options: {
     uphCostWeight: 1,
     ctrlCostWeight: 0.1,
     impactCostWeight: 5e-7,
     impactCostRange: [-Infinity, 10],
-    resetNoiseScale: 0.01,
     ...FULL_VIEW,
   },
-  rules: (model, options) => new StandupRules(model, options),
-};
+  usesContactForces: (options) =>
+    options.impactCostWeight !== 0 || options.includeCfrcExtInObservation,
+  observe: seen,
+  reward(state, step) {
+    const parts = standupParts(state, step);
+    return parts.reward_linup + parts.reward_quadctrl + parts.reward_impact + 1;
+  },
+  info: (state, step) => ({
+    x_position: state.qpos[0],
+    y_position: state.qpos[1],
+    z_distance_from_origin: state.qpos[2] - step.model.qpos0[2],
+    ...tendonsOf(state),
+    ...standupParts(state, step),
+  }),
+});

@@ -1,12 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { resolveOptions } from "./mujoco_options.ts";
+import { defaultsOf } from "./mujoco_task.ts";
 import { TASKS } from "./tasks.ts";
 
-const { defaults } = TASKS.Ant;
+const defaults = defaultsOf(TASKS.Ant);
 const resolve = (options: object) => resolveOptions("Ant", defaults, options);
 
 Deno.test("options that are left out have their defaults", () => {
-  assertEquals(resolve({ mainBody: "torso", frameSkip: undefined }), {
+  assertEquals<object>(resolve({ mainBody: "torso", frameSkip: undefined }), {
     ...defaults,
     mainBody: "torso",
     width: 480,

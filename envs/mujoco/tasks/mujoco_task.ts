@@ -1,27 +1,14 @@
 import { fileURLToPath } from "node:url";
-import { EnvDataError } from "../../env_data_error.ts";
 import type { SeededRandom } from "../../random.ts";
 import type {
   MujocoObject,
   MujocoSizes,
   MujocoState,
-  PhysicsData,
-  PhysicsModel,
 } from "../physics/_physics.ts";
 import type { CameraConfig, MujocoOptions } from "./mujoco_options.ts";
-import {
-  type ActionRow,
-  append,
-  drawNormalState,
-  drawUniformState,
-  idOf,
-  type MujocoInfo,
-  MujocoRules,
-  type ObservationRow,
-  type Outcome,
-  type Resolved,
-  type TaskKind,
-} from "./_rules.ts";
+
+/** The `info` of a step. */
+export type MujocoInfo = Record<string, number | Float64Array>;
 
 /** Options of a task's own with their defaults; a pair is a range. */
 export type MujocoTaskValues = Readonly<
@@ -37,6 +24,8 @@ export interface MujocoModel {
   readonly sizes: MujocoSizes;
   /** Seconds that a step of the environment takes. */
   readonly dt: number;
+  /** Seconds that a step of the simulation takes. */
+  readonly timestep: number;
   /** Positions that the model starts from, `[nq]`. */
   readonly qpos0: Float64Array;
   /** Masses of the bodies, `[nbody]`. */
@@ -121,11 +110,11 @@ export interface MujocoTask<O extends MujocoTaskValues = MujocoTaskValues> {
    */
   readonly options?: O;
   /**
-   * True where `cfrcExt` is used, which is computed for each step then.
+   * Decides by the options if `cfrcExt` is used, which is computed for each step then.
    *
    * @default false
    */
-  readonly usesContactForces?: boolean;
+  usesContactForces?(options: O): boolean;
   /**
    * Changes the first state of an episode, after the noise.
    *
@@ -225,194 +214,28 @@ export function mujocoTask<O extends MujocoTaskValues = Record<never, never>>(
   throw new TypeError(`Cannot make a task on MuJoCo with this ${wrong}`);
 }
 
-/** Returns the form in which all kinds of environments are played. */
-export function taskKind<O extends MujocoTaskValues>(
-  task: MujocoTask<O>,
-): TaskKind<MujocoOwnOptions<O>> {
-  const { xml, frameSkip = 1, resetNoiseScale = 0, camera = {}, options } =
-    mujocoTask(task);
+/** Options of a kind's own, which all have defaults. */
+export type OwnValues<O extends MujocoOptions> = Readonly<
+  Required<Omit<O, keyof MujocoOptions | "resetNoiseScale">>
+>;
+
+/** Returns the options of a task where they are left out. */
+export function defaultsOf(
+  { xml, frameSkip = 1, resetNoiseScale = 0, camera = {}, options }: MujocoTask,
+): MujocoTaskDefaults {
   return {
-    defaults: {
-      xmlFile: xml instanceof URL ? fileURLToPath(xml) : xml,
-      frameSkip,
-      defaultCameraConfig: camera,
-      resetNoiseScale,
-      ...options,
-    } as unknown as Resolved<MujocoOwnOptions<O>>,
-    rules: (model, all) =>
-      new TaskRules(task, model, all as unknown as Settings<O>),
+    xmlFile: xml instanceof URL ? fileURLToPath(xml) : xml,
+    frameSkip,
+    defaultCameraConfig: camera,
+    resetNoiseScale,
+    ...options,
   };
 }
 
-/** Options of a task with all defaults. */
-type Settings<O> = O & { resetNoiseScale: number; frameSkip: number };
-
-/** Present step, which is written over. */
-type Judged<O> = { -readonly [K in keyof MujocoStep<O>]: MujocoStep<O>[K] };
-
-/** Rules that functions of a task say. */
-class TaskRules<O extends MujocoTaskValues> extends MujocoRules<Settings<O>> {
-  readonly observationSize: number;
-  override readonly usesContactForces: boolean;
-  #task: MujocoTask<O>;
-  #step: Judged<O>;
-  /** Parts of the last reward. */
-  #parts: Readonly<Record<string, number>> = {};
-
-  constructor(
-    task: MujocoTask<O>,
-    model: PhysicsModel,
-    options: Settings<O>,
-  ) {
-    super(model, options);
-    checkActuators(task.name, model);
-    this.#task = task;
-    this.usesContactForces = task.usesContactForces ?? false;
-    this.#step = {
-      model: toldModel(task.name, model, options.frameSkip),
-      options,
-      action: new Float32Array(model.sizes.nu),
-      velocity: new Float64Array(2),
-      terminated: false,
-    };
-    this.observationSize = this.#countObserved();
-  }
-
-  /** Counts the numbers of an observation by the model's first state. */
-  #countObserved(): number {
-    const { nq, nv } = this.model.sizes;
-    if (this.#task.observe === undefined) return nq + nv;
-    const data = this.model.makeData();
-    try {
-      data.forward();
-      return countOf(this.#task.observe(data, this.#step));
-    } finally {
-      data.close();
-    }
-  }
-
-  begin(data: PhysicsData, random: SeededRandom): void {
-    const { velocityNoise } = this.#task, { model, options } = this;
-    const draw = velocityNoise === "normal"
-      ? drawNormalState
-      : drawUniformState;
-    if (options.resetNoiseScale !== 0) {
-      draw(data, model, random, options.resetNoiseScale);
-    }
-    this.#task.begin?.(data, { ...this.#step, random });
-  }
-
-  override locate(data: PhysicsData, place: Float64Array): void {
-    if (this.#task.place === undefined) return;
-    const at = this.#task.place(data, this.#step);
-    place[0] = at[0];
-    place[1] = at[1] ?? 0;
-  }
-
-  observe(data: PhysicsData, row: ObservationRow): void {
-    if (this.#task.observe === undefined) {
-      append(row, data.qpos);
-      append(row, data.qvel);
-      return;
-    }
-    const parts = this.#task.observe(data, this.#step);
-    // Before it is written, as what follows is another environment's.
-    const size = countOf(parts), begin = row.at;
-    if (size !== this.observationSize) {
-      const wanted = `${this.observationSize}, as at first`;
-      throw this.#fault("the observation", `of ${size} numbers`, wanted);
-    }
-    for (const part of parts) {
-      append(row, typeof part === "number" ? [part] : part);
-    }
-    for (let at = 0; at < size; at++) {
-      const value = row.values[begin + at];
-      if (Number.isFinite(value)) continue;
-      throw this.#fault(`observation[${at}]`, value, "a finite number");
-    }
-  }
-
-  evaluate(
-    data: PhysicsData,
-    velocity: Float64Array,
-    { values, at }: ActionRow,
-  ): Outcome {
-    const step = this.#step, task = this.#task, outcome = this.outcome;
-    step.velocity = velocity;
-    for (let i = 0; i < step.action.length; i++) {
-      step.action[i] = values[at + i];
-    }
-    step.terminated = task.isTerminated?.(data, step) ?? false;
-    if (typeof step.terminated !== "boolean") {
-      throw this.#fault("terminated", step.terminated, "true or false");
-    }
-    const reward = task.reward(data, step);
-    if (typeof reward === "object" && reward !== null) {
-      this.#parts = reward;
-      outcome.reward = 0;
-      for (const part in reward) outcome.reward += reward[part];
-    } else {
-      outcome.reward = reward;
-    }
-    if (!Number.isFinite(outcome.reward)) {
-      throw this.#fault("the reward", outcome.reward, "a finite number");
-    }
-    outcome.terminated = step.terminated;
-    return outcome;
-  }
-
-  info(data: PhysicsData, velocity: Float64Array): MujocoInfo {
-    this.#step.velocity = velocity;
-    return { ...this.#task.info?.(data, this.#step), ...this.#parts };
-  }
-
-  #fault(field: string, got: unknown, wanted: string): EnvDataError {
-    return new EnvDataError({ field, got: String(got), wanted }, {
-      id: this.#task.name,
-    });
-  }
-}
-
-/** Refuses a model in which there is nothing to do. */
-function checkActuators(task: string, { ctrlRange }: PhysicsModel): void {
-  if (ctrlRange.length === 0) {
-    throw new RangeError(`Cannot make ${task} of a model without actuators`);
-  }
-  for (let i = 0; i < ctrlRange.length; i += 2) {
-    if (ctrlRange[i] < ctrlRange[i + 1]) continue;
-    throw new RangeError(
-      `Cannot make ${task} of a model whose actuator ${
-        i / 2
-      } has no range: expected one, such as ctrlrange="-1 1"`,
-    );
-  }
-}
-
-/** Counts the numbers of the parts of an observation. */
-function countOf(parts: readonly (number | ArrayLike<number>)[]): number {
-  let count = 0;
-  for (const part of parts) count += typeof part === "number" ? 1 : part.length;
-  return count;
-}
-
-/** Returns what a task is told of its model. */
-function toldModel(
-  task: string,
-  model: PhysicsModel,
-  frameSkip: number,
-): MujocoModel {
-  const { sizes, qpos0, bodyMass, timestep } = model;
-  const known = new Map<string, number>();
-  return {
-    sizes,
-    qpos0,
-    bodyMass,
-    dt: timestep * frameSkip,
-    idOf(kind, name) {
-      const key = `${kind} ${name}`;
-      const id = known.get(key) ?? idOf(model, [kind, name], task);
-      known.set(key, id);
-      return id;
-    },
-  };
+/** Options of a task that are never left out, apart from its own. */
+export interface MujocoTaskDefaults extends
+  Required<
+    Pick<MujocoOptions, "xmlFile" | "frameSkip" | "defaultCameraConfig">
+  > {
+  readonly resetNoiseScale: number;
 }

@@ -1,7 +1,7 @@
 /** InvertedPendulum and InvertedDoublePendulum: carts that are to balance poles. */
 import { areFinite } from "../../spaces/arrays.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
-import { mujocoTask, taskKind } from "./mujoco_task.ts";
+import { type MujocoTask, mujocoTask, type OwnValues } from "./mujoco_task.ts";
 
 /** Options of InvertedPendulum. */
 export interface InvertedPendulumOptions extends MujocoOptions {
@@ -17,7 +17,7 @@ export interface InvertedPendulumOptions extends MujocoOptions {
 const LARGEST_ANGLE = 0.2;
 
 /** A cart that is to keep a pole upright. */
-export const INVERTED_PENDULUM = taskKind(mujocoTask({
+export const INVERTED_PENDULUM: MujocoTask = mujocoTask({
   name: "InvertedPendulum",
   xml: "inverted_pendulum.xml",
   frameSkip: 2,
@@ -26,7 +26,7 @@ export const INVERTED_PENDULUM = taskKind(mujocoTask({
   isTerminated: ({ qpos, qvel }) =>
     !(areFinite(qpos) && areFinite(qvel) && Math.abs(qpos[1]) <= LARGEST_ANGLE),
   reward: (_, { terminated }) => ({ reward_survive: terminated ? 0 : 1 }),
-}));
+});
 
 /** Options of InvertedDoublePendulum. */
 export interface InvertedDoublePendulumOptions extends MujocoOptions {
@@ -55,7 +55,9 @@ function clipped(value: number): number {
 }
 
 /** A cart that is to keep a pole of two links upright. */
-export const INVERTED_DOUBLE_PENDULUM = taskKind(mujocoTask({
+export const INVERTED_DOUBLE_PENDULUM: MujocoTask = mujocoTask<
+  OwnValues<InvertedDoublePendulumOptions>
+>({
   name: "InvertedDoublePendulum",
   xml: "inverted_double_pendulum.xml",
   frameSkip: 5,
@@ -83,4 +85,4 @@ export const INVERTED_DOUBLE_PENDULUM = taskKind(mujocoTask({
       velocity_penalty: -speed,
     };
   },
-}));
+});

@@ -1,20 +1,16 @@
 /** HalfCheetah, Swimmer, Hopper, Walker2d and Ant: bodies that are rewarded for speed. */
 import { areFinite } from "../../spaces/arrays.ts";
-import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
+import type { MujocoState } from "../physics/_physics.ts";
 import { actionCost, sumOfSquares } from "./_numpy_sums.ts";
-import {
-  type ActionRow,
-  drawNormalState,
-  type MujocoInfo,
-  type Outcome,
-  type Range,
-  type Resolved,
-  StateRules,
-  type TaskKind,
-  VELOCITIES,
-  type View,
-} from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
+import type {
+  MujocoContext,
+  MujocoModel,
+  MujocoStep,
+  MujocoTask,
+  MujocoTaskValues,
+  OwnValues,
+} from "./mujoco_task.ts";
 
 /** Options of HalfCheetah. */
 export interface HalfCheetahOptions extends MujocoOptions {
@@ -49,147 +45,129 @@ export interface HalfCheetahOptions extends MujocoOptions {
 /** Options of Swimmer, where `ctrlCostWeight` is 0.0001 by default. */
 export type SwimmerOptions = HalfCheetahOptions;
 
+/** Lower and upper end. */
+export type Range = readonly [low: number, high: number];
+
 /** Options that all runners have, and those of health and contacts that some have. */
-type RunnerOptions =
-  & Resolved<HalfCheetahOptions>
-  & Pick<AntOptions, "healthyReward" | "terminateWhenUnhealthy">
-  & Pick<AntOptions, "contactCostWeight">;
+type RunnerValues =
+  & MujocoTaskValues
+  & OwnValues<HalfCheetahOptions>
+  & Pick<AntOptions, "healthyReward" | "terminateWhenUnhealthy">;
+
+/** Parts of a runner's task that differ. */
+interface Runner<O extends MujocoTaskValues>
+  extends Omit<MujocoTask<O>, "reward" | "isTerminated"> {
+  readonly options: O;
+  /** Number of axes along which the body moves freely. */
+  readonly axes: 1 | 2;
+  /** Judges the health of a body that has some. */
+  isHealthy?(state: MujocoState, context: MujocoContext<O>): boolean;
+  /** Returns the control cost, by default that of the actions. */
+  controlCost?(state: MujocoState, step: MujocoStep<O>): number;
+  /** Returns the cost of contacts, where they cost something. */
+  contactCost?(state: MujocoState, context: MujocoContext<O>): number;
+}
 
 /**
- * Rules of a body that is rewarded for its speed along `x` and for its health,
+ * Makes the task of a body that is rewarded for its speed along `x` and for its health,
  * less the costs of actions and of contacts.
  */
-export class RunnerRules<O extends RunnerOptions> extends StateRules<O> {
-  #forward = 0;
-  #survival = 0;
-  #cost = 0;
-  #contact = 0;
-
-  override locate({ qpos }: PhysicsData, place: Float64Array): void {
-    for (let axis = 0; axis < this.axes; axis++) place[axis] = qpos[axis];
-  }
-
-  protected isHealthy(_data: PhysicsData): boolean {
-    return true;
-  }
-
-  protected controlCost(_data: PhysicsData, action: ActionRow): number {
-    return actionCost(
-      this.options.ctrlCostWeight,
-      action,
-      this.model.sizes.nu,
-    );
-  }
-
-  protected contactCost(_data: PhysicsData): number {
-    return 0;
-  }
-
-  evaluate(
-    data: PhysicsData,
-    velocity: Float64Array,
-    action: ActionRow,
-  ): Outcome {
-    const options = this.options, outcome = this.outcome;
-    const { healthyReward = 0, terminateWhenUnhealthy = false } = options;
-    const isHealthy = this.isHealthy(data);
-    this.#forward = options.forwardRewardWeight * velocity[0];
-    this.#survival = isHealthy ? healthyReward : 0;
-    this.#cost = this.controlCost(data, action);
-    this.#contact = this.contactCost(data);
-    outcome.reward = this.#forward + this.#survival -
-      (this.#cost + this.#contact);
-    outcome.terminated = !isHealthy && terminateWhenUnhealthy;
-    return outcome;
-  }
-
-  info({ qpos }: PhysicsData, velocity: Float64Array): MujocoInfo {
-    const { healthyReward, contactCostWeight } = this.options;
+export function runner<O extends RunnerValues>(
+  { axes, isHealthy, controlCost, contactCost, ...task }: Runner<O>,
+): MujocoTask<O> {
+  const partsOf = (state: MujocoState, step: MujocoStep<O>) => {
+    const { options, velocity, action } = step;
+    const survival = options.healthyReward ?? 0;
     return {
-      x_position: qpos[0],
-      x_velocity: velocity[0],
-      ...(this.axes === 2 && {
-        y_position: qpos[1],
-        y_velocity: velocity[1],
-        distance_from_origin: Math.hypot(qpos[0], qpos[1]),
-      }),
-      reward_forward: this.#forward,
-      reward_ctrl: -this.#cost,
-      ...(healthyReward !== undefined && { reward_survive: this.#survival }),
-      ...(contactCostWeight !== undefined && {
-        reward_contact: -this.#contact,
-      }),
+      forward: options.forwardRewardWeight * velocity[0],
+      survival: isHealthy?.(state, step) ?? true ? survival : 0,
+      control: controlCost?.(state, step) ??
+        actionCost(options.ctrlCostWeight, action),
+      contact: contactCost?.(state, step) ?? 0,
     };
-  }
+  };
+  return {
+    place: ({ qpos }) => [qpos[0], axes === 2 ? qpos[1] : 0],
+    observe: (state, { options }) => [
+      seenPositions(state, options, axes),
+      state.qvel,
+    ],
+    isTerminated: (state, step) =>
+      !!step.options.terminateWhenUnhealthy && !isHealthy?.(state, step),
+    ...task,
+    reward(state, step) {
+      const { forward, survival, control, contact } = partsOf(state, step);
+      return forward + survival - (control + contact);
+    },
+    info(state, step) {
+      const { qpos: [x, y] } = state, { velocity: [vx, vy] } = step;
+      const { forward, survival, control, contact } = partsOf(state, step);
+      return {
+        x_position: x,
+        x_velocity: vx,
+        ...(axes === 2 && {
+          y_position: y,
+          y_velocity: vy,
+          distance_from_origin: Math.hypot(x, y),
+        }),
+        reward_forward: forward,
+        reward_ctrl: -control,
+        ...(isHealthy && { reward_survive: survival }),
+        ...(contactCost && { reward_contact: -contact }),
+        ...task.info?.(state, step),
+      };
+    },
+  };
+}
+
+/** Returns the positions that are observed. */
+export function seenPositions(
+  { qpos }: MujocoState,
+  options: Pick<RunnerValues, "excludeCurrentPositionsFromObservation">,
+  axes: number,
+): Float64Array {
+  const { excludeCurrentPositionsFromObservation: areHidden } = options;
+  return areHidden ? qpos.subarray(axes) : qpos;
 }
 
 /** A planar runner of two legs that is to run forward. */
-export const HALF_CHEETAH: TaskKind<HalfCheetahOptions> = {
-  defaults: {
-    xmlFile: "half_cheetah.xml",
-    frameSkip: 5,
-    defaultCameraConfig: { distance: 4 },
+export const HALF_CHEETAH: MujocoTask = runner<OwnValues<HalfCheetahOptions>>({
+  name: "HalfCheetah",
+  xml: "half_cheetah.xml",
+  frameSkip: 5,
+  camera: { distance: 4 },
+  resetNoiseScale: 0.1,
+  velocityNoise: "normal",
+  options: {
     forwardRewardWeight: 1,
     ctrlCostWeight: 0.1,
-    resetNoiseScale: 0.1,
     excludeCurrentPositionsFromObservation: true,
   },
-  rules: (model, options) =>
-    new RunnerRules(model, options, { axes: 1, draw: drawNormalState }),
-};
+  axes: 1,
+});
 
 /** A chain of three links in a fluid that is to swim forward. */
-export const SWIMMER: TaskKind<SwimmerOptions> = {
-  defaults: {
-    xmlFile: "swimmer.xml",
-    frameSkip: 4,
-    defaultCameraConfig: { distance: 6, elevation: -45 },
+export const SWIMMER: MujocoTask = runner<OwnValues<SwimmerOptions>>({
+  name: "Swimmer",
+  xml: "swimmer.xml",
+  frameSkip: 4,
+  camera: { distance: 6, elevation: -45 },
+  resetNoiseScale: 0.1,
+  options: {
     forwardRewardWeight: 1,
     ctrlCostWeight: 0.0001,
-    resetNoiseScale: 0.1,
     excludeCurrentPositionsFromObservation: true,
   },
-  rules: (model, options) => new RunnerRules(model, options, { axes: 2 }),
-};
+  axes: 2,
+});
 
-/** Options of both, of which Hopper has one more. */
-type AnyWalkerOptions =
-  & Resolved<Walker2dOptions>
-  & Pick<HopperOptions, "healthyStateRange">;
-
-/** Velocities that are observed. */
-const SEEN_SPEEDS: View = { array: "qvel", range: [-10, 10] };
-
-function isWithin(value: number, [low, high]: Range): boolean {
-  return low < value && value < high;
+/** Copies numbers, each clipped to a range. */
+function clipped(values: Float64Array, [low, high]: Range): Float64Array {
+  return values.map((it) => Math.min(Math.max(it, low), high));
 }
 
-function areWithin(values: Float64Array, from: number, range: Range): boolean {
-  for (let i = from; i < values.length; i++) {
-    if (!isWithin(values[i], range)) return false;
-  }
-  return true;
-}
-
-class WalkerRules extends RunnerRules<AnyWalkerOptions> {
-  constructor(model: PhysicsModel, options: AnyWalkerOptions) {
-    super(model, options, { axes: 1, views: [SEEN_SPEEDS] });
-  }
-
-  protected override isHealthy({ qpos, qvel }: PhysicsData): boolean {
-    const { healthyZRange, healthyAngleRange, healthyStateRange } =
-      this.options;
-    return isWithin(qpos[1], healthyZRange) &&
-      isWithin(qpos[2], healthyAngleRange) &&
-      (healthyStateRange === undefined ||
-        areWithin(qpos, 2, healthyStateRange) &&
-          areWithin(qvel, 0, healthyStateRange));
-  }
-
-  override info(data: PhysicsData, velocity: Float64Array): MujocoInfo {
-    const z_distance_from_origin = data.qpos[1] - this.model.qpos0[1];
-    return { ...super.info(data, velocity), z_distance_from_origin };
-  }
+function areWithin(values: Float64Array, [low, high]: Range): boolean {
+  return values.every((it) => low < it && it < high);
 }
 
 /**
@@ -211,15 +189,40 @@ export interface WalkerOptions extends HalfCheetahOptions {
   terminateWhenUnhealthy?: boolean;
 }
 
-/** Defaults of {@linkcode WalkerOptions}. */
-const WALKER_DEFAULTS = {
-  forwardRewardWeight: 1,
-  ctrlCostWeight: 0.001,
-  healthyReward: 1,
-  terminateWhenUnhealthy: true,
+/** Rules and defaults that Hopper and Walker2d have. */
+const WALKER = {
+  frameSkip: 4,
   resetNoiseScale: 0.005,
-  excludeCurrentPositionsFromObservation: true,
-};
+  options: {
+    forwardRewardWeight: 1,
+    ctrlCostWeight: 0.001,
+    healthyReward: 1,
+    terminateWhenUnhealthy: true,
+    excludeCurrentPositionsFromObservation: true,
+  },
+  axes: 1,
+  observe: (
+    state: MujocoState,
+    { options }: MujocoContext<OwnValues<Walker2dOptions>>,
+  ) => [seenPositions(state, options, 1), clipped(state.qvel, [-10, 10])],
+  isHealthy: (
+    { qpos, qvel }: MujocoState,
+    { options }: MujocoContext<
+      OwnValues<Walker2dOptions> & Pick<HopperOptions, "healthyStateRange">
+    >,
+  ) => {
+    const { healthyZRange, healthyAngleRange, healthyStateRange } = options;
+    return areWithin(qpos.subarray(1, 2), healthyZRange) &&
+      areWithin(qpos.subarray(2, 3), healthyAngleRange) &&
+      (healthyStateRange === undefined ||
+        areWithin(qpos.subarray(2), healthyStateRange) &&
+          areWithin(qvel, healthyStateRange));
+  },
+  info: (
+    { qpos }: MujocoState,
+    { model }: { readonly model: MujocoModel },
+  ) => ({ z_distance_from_origin: qpos[1] - model.qpos0[1] }),
+} as const;
 
 /**
  * Options of Hopper; `healthyZRange` is [0.7, Infinity] and `healthyAngleRange`
@@ -236,18 +239,18 @@ export interface HopperOptions extends Walker2dOptions {
 }
 
 /** A planar leg on one foot that is to hop forward. */
-export const HOPPER: TaskKind<HopperOptions> = {
-  defaults: {
-    xmlFile: "hopper.xml",
-    frameSkip: 4,
-    defaultCameraConfig: { trackBodyId: 2, distance: 3, lookAt: [0, 0, 1.15] },
-    ...WALKER_DEFAULTS,
+export const HOPPER: MujocoTask = runner<OwnValues<HopperOptions>>({
+  ...WALKER,
+  name: "Hopper",
+  xml: "hopper.xml",
+  camera: { trackBodyId: 2, distance: 3, lookAt: [0, 0, 1.15] },
+  options: {
+    ...WALKER.options,
     healthyStateRange: [-100, 100],
     healthyZRange: [0.7, Infinity],
     healthyAngleRange: [-0.2, 0.2],
   },
-  rules: (model, options) => new WalkerRules(model, options),
-};
+});
 
 /** Options of Walker2d. */
 export interface Walker2dOptions extends WalkerOptions {
@@ -266,17 +269,17 @@ export interface Walker2dOptions extends WalkerOptions {
 }
 
 /** A planar body on two legs that is to walk forward. */
-export const WALKER_2D: TaskKind<Walker2dOptions> = {
-  defaults: {
-    xmlFile: "walker2d_v5.xml",
-    frameSkip: 4,
-    defaultCameraConfig: { trackBodyId: 2, distance: 4, lookAt: [0, 0, 1.15] },
-    ...WALKER_DEFAULTS,
+export const WALKER_2D: MujocoTask = runner<OwnValues<Walker2dOptions>>({
+  ...WALKER,
+  name: "Walker2d",
+  xml: "walker2d_v5.xml",
+  camera: { trackBodyId: 2, distance: 4, lookAt: [0, 0, 1.15] },
+  options: {
+    ...WALKER.options,
     healthyZRange: [0.8, 2],
     healthyAngleRange: [-1, 1],
   },
-  rules: (model, options) => new WalkerRules(model, options),
-};
+});
 
 /** Options of Ant, where `ctrlCostWeight` is 0.5 by default. */
 export interface AntOptions extends WalkerOptions {
@@ -315,10 +318,15 @@ export interface AntOptions extends WalkerOptions {
 /** Contact forces of the world, which is not observed. */
 const WORLD_FORCES = 6;
 
-function bodyOf(model: PhysicsModel, body: number | string): number {
+/** Finds the body whose speed is measured. */
+function bodyOf(model: MujocoModel, body: number | string): number {
   const { nbody } = model.sizes;
-  const id = typeof body === "string" ? model.idOf("body", body) : body;
-  if (id >= 0 && id < nbody) return id;
+  try {
+    const id = typeof body === "string" ? model.idOf("body", body) : body;
+    if (id >= 0 && id < nbody) return id;
+  } catch {
+    // Reported below.
+  }
   throw new RangeError(
     `Cannot make Ant with mainBody ${
       JSON.stringify(body)
@@ -328,43 +336,15 @@ function bodyOf(model: PhysicsModel, body: number | string): number {
   );
 }
 
-class AntRules extends RunnerRules<Resolved<AntOptions>> {
-  override readonly usesContactForces: boolean;
-  #body: number;
-
-  constructor(model: PhysicsModel, options: Resolved<AntOptions>) {
-    const { includeCfrcExtInObservation: seesForces } = options;
-    const range = options.contactForceRange;
-    const forces: View = { array: "cfrcExt", from: WORLD_FORCES, range };
-    const views = seesForces ? [VELOCITIES, forces] : [VELOCITIES];
-    super(model, options, { axes: 2, views, draw: drawNormalState });
-    this.usesContactForces = options.contactCostWeight !== 0 || seesForces;
-    this.#body = bodyOf(model, options.mainBody);
-  }
-
-  override locate({ xpos }: PhysicsData, place: Float64Array): void {
-    place[0] = xpos[3 * this.#body];
-    place[1] = xpos[3 * this.#body + 1];
-  }
-
-  protected override isHealthy({ qpos, qvel }: PhysicsData): boolean {
-    const [low, high] = this.options.healthyZRange;
-    return areFinite(qpos) && areFinite(qvel) && low <= qpos[2] &&
-      qpos[2] <= high;
-  }
-
-  protected override contactCost({ cfrcExt }: PhysicsData): number {
-    const { contactCostWeight, contactForceRange: [low, high] } = this.options;
-    return contactCostWeight * sumOfSquares(cfrcExt, low, high);
-  }
-}
-
 /** A body on four legs that is to run forward. */
-export const ANT: TaskKind<AntOptions> = {
-  defaults: {
-    xmlFile: "ant.xml",
-    frameSkip: 5,
-    defaultCameraConfig: { distance: 4 },
+export const ANT: MujocoTask = runner<OwnValues<AntOptions>>({
+  name: "Ant",
+  xml: "ant.xml",
+  frameSkip: 5,
+  camera: { distance: 4 },
+  resetNoiseScale: 0.1,
+  velocityNoise: "normal",
+  options: {
     forwardRewardWeight: 1,
     ctrlCostWeight: 0.5,
     contactCostWeight: 0.0005,
@@ -373,9 +353,27 @@ export const ANT: TaskKind<AntOptions> = {
     terminateWhenUnhealthy: true,
     healthyZRange: [0.2, 1],
     contactForceRange: [-1, 1],
-    resetNoiseScale: 0.1,
     excludeCurrentPositionsFromObservation: true,
     includeCfrcExtInObservation: true,
   },
-  rules: (model, options) => new AntRules(model, options),
-};
+  axes: 2,
+  usesContactForces: (options) =>
+    options.contactCostWeight !== 0 || options.includeCfrcExtInObservation,
+  place({ xpos }, { model, options }) {
+    const at = 3 * bodyOf(model, options.mainBody);
+    return [xpos[at], xpos[at + 1]];
+  },
+  observe(state, { options }) {
+    const seen = [seenPositions(state, options, 2), state.qvel];
+    if (!options.includeCfrcExtInObservation) return seen;
+    const forces = state.cfrcExt.subarray(WORLD_FORCES);
+    return [...seen, clipped(forces, options.contactForceRange)];
+  },
+  isHealthy({ qpos, qvel }, { options: { healthyZRange: [low, high] } }) {
+    return areFinite(qpos) && areFinite(qvel) && low <= qpos[2] &&
+      qpos[2] <= high;
+  },
+  contactCost: ({ cfrcExt }, { options }) =>
+    options.contactCostWeight *
+    sumOfSquares(cfrcExt, ...options.contactForceRange),
+});

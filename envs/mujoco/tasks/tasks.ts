@@ -1,4 +1,3 @@
-import type { TaskKind } from "./_rules.ts";
 import type { MujocoOwnOptions, MujocoTask } from "./mujoco_task.ts";
 import * as arms from "./arms.ts";
 import * as humanoids from "./humanoids.ts";
@@ -92,9 +91,7 @@ export type MujocoOptionsOf<T extends MujocoChoice> = T extends MujocoTaskName
   : never;
 
 /** All kinds of environments by name. */
-export const TASKS: {
-  readonly [N in MujocoTaskName]: TaskKind<MujocoTaskOptions[N]>;
-} = {
+export const TASKS: Readonly<Record<MujocoTaskName, MujocoTask>> = {
   HalfCheetah: runners.HALF_CHEETAH,
   Hopper: runners.HOPPER,
   Walker2d: runners.WALKER_2D,

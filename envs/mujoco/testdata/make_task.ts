@@ -1,5 +1,5 @@
 import { make } from "../../registry/registry.ts";
-import type { EnvWrapper } from "../../wrappers/env_wrapper.ts";
+import type { Wrapper } from "../../wrappers/wrapper.ts";
 import type { MujocoEnv, MujocoTaskName, MujocoTaskOptions } from "../mod.ts";
 
 /** An environment of a kind, without a time limit. */
@@ -8,5 +8,5 @@ export function makeTask<N extends MujocoTaskName>(
   kwargs: MujocoTaskOptions[N],
 ): MujocoEnv {
   const limited = make(`${name}-v5`, { kwargs: { ...kwargs } });
-  return (limited as EnvWrapper).env as unknown as MujocoEnv;
+  return (limited as Wrapper).env as unknown as MujocoEnv;
 }

@@ -2,7 +2,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { SeededRandom } from "../../random.ts";
 import { randomActions } from "../../testdata/play.ts";
-import { VecRecordEpisodeStatistics } from "../../wrappers/record_episode_statistics.ts";
+import { RecordEpisodeStatistics } from "../../wrappers/record_episode_statistics.ts";
 import type { GroupSource } from "../group_source.ts";
 import type { RestartEvent } from "../restarts.ts";
 import { EpisodeWatch } from "./episode_watch.ts";
@@ -82,7 +82,7 @@ export function testFailures(name: string, make: MakeHosted): void {
   Deno.test(`${name}: a broken episode is recorded once`, async () => {
     const onRestart = () => {};
     const inner = make(FRAGILE, { numEnvs: 2, groups: 2, onRestart });
-    await using(new VecRecordEpisodeStatistics(inner), (env) => {
+    await using(new RecordEpisodeStatistics(inner), (env) => {
       env.reset({ seed: 0 });
       env.step(Int32Array.of(GO, GO));
       assertEquals(env.step(Int32Array.of(THROW, GO)).episodes, [

@@ -2,11 +2,11 @@ import { make } from "../../mod.ts";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
 import { MaskedBy } from "../../testdata/masked_by.ts";
 import type { VecEnv, VecStep } from "@bellman/types";
-import { VecEnvWrapper } from "../../wrappers/env_wrapper.ts";
+import { Wrapper } from "../../wrappers/wrapper.ts";
 import type { GroupOptions } from "../group_source.ts";
 
 /** Steps of which a part is wrong, as it reaches this thread unchecked. */
-class WrongVecEnv extends VecEnvWrapper {
+class WrongVecEnv extends Wrapper<VecEnv> {
   #parts: Partial<VecStep>;
 
   constructor(env: VecEnv, parts: Partial<VecStep>) {

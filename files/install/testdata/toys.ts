@@ -56,9 +56,10 @@ export function toyInstallation(
   return {
     title: "Toys",
     task: "install-toys",
-    dir: () => dir,
+    module: "@toys/install",
+    folder: dir,
     packages: [toyPackage(wheel)],
-    notice: ["Toys are for playing."],
+    notice: "Toys are for playing.",
   };
 }
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { make, SyncVecEnv, VecRecordEpisodeStatistics } from "@bellman/envs";
+import { make, RecordEpisodeStatistics, SyncVecEnv } from "@bellman/envs";
 import { AtariEnv, isAtariInstalled } from "@bellman/envs/atari";
 import { hasGymnasium, registerGymnasium } from "@bellman/envs/gymnasium";
 import { isMujocoInstalled } from "@bellman/envs/mujoco";
@@ -77,7 +77,7 @@ Deno.test("each state but the last is shown, with the return so far", async () =
   const setup = {
     algorithm: { policy: () => ({ act: () => Int32Array.of(0) }) },
     environments: {
-      around: () => new VecRecordEpisodeStatistics(new SyncVecEnv([() => env])),
+      around: () => new RecordEpisodeStatistics(new SyncVecEnv([() => env])),
     },
   } as unknown as Player;
   const options = { episodes: 2, deterministic: true, seed: 0 };

@@ -2,9 +2,9 @@ import {
   defaultRegistry,
   make,
   makeVec,
+  RecordEpisodeStatistics,
   SyncVecEnv,
-  VecEnvWrapper,
-  VecRecordEpisodeStatistics,
+  Wrapper,
 } from "@bellman/envs";
 import type { RestartEvent } from "@bellman/envs/workers";
 import type { Env, Space, VecEnv } from "@bellman/types";
@@ -114,7 +114,7 @@ export async function makeEnvironments(
     evaluation: (numEnvs) => wrapped(sets.evaluation(numEnvs)),
     single: () => make(id, { maxEpisodeSteps, kwargs, infoStatistics: [] }),
     around: (env) =>
-      wrapped(new VecRecordEpisodeStatistics(new SyncVecEnv([() => env]))),
+      wrapped(new RecordEpisodeStatistics(new SyncVecEnv([() => env]))),
     close: sets.close,
   };
 }
@@ -201,13 +201,13 @@ interface SetOptions {
 }
 
 /** Set that its owner closes. */
-class Kept extends VecEnvWrapper {
+class Kept extends Wrapper<VecEnv> {
   /** Does nothing. */
   override close(): void {}
 }
 
 /** Set with the spaces of another one, for another number of environments. */
-class StandIn extends VecEnvWrapper {
+class StandIn extends Wrapper<VecEnv> {
   readonly #numEnvs: number;
 
   constructor(env: VecEnv, numEnvs: number) {
@@ -371,14 +371,14 @@ async function makeHost(
         onNotice(`${where}${describeRestart(event)}`),
     };
     if (vectorization !== "workers") {
-      return new VecRecordEpisodeStatistics(
+      return new RecordEpisodeStatistics(
         new SubprocessVecEnv(source, { ...options, processes: groups }),
       );
     }
     // This thread steps some of them in training; it could not abandon an evaluation.
     const callerShare = !isEvaluation && groups > 1;
     const workers = groups - Number(callerShare);
-    return new VecRecordEpisodeStatistics(
+    return new RecordEpisodeStatistics(
       new WorkerVecEnv(source, { ...options, workers, callerShare }),
     );
   };

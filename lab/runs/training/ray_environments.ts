@@ -1,4 +1,4 @@
-import { type EnvKwargs, VecRecordEpisodeStatistics } from "@bellman/envs";
+import { type EnvKwargs, RecordEpisodeStatistics } from "@bellman/envs";
 import { type RaySource, RayVecEnv } from "@bellman/envs/ray";
 import { describeRestart } from "@bellman/envs/workers";
 import type { VecEnv } from "@bellman/types";
@@ -62,5 +62,5 @@ export function rayEnvironments(
     onNotice,
     onRestart: (event) => onNotice(describeRestart(event)),
   });
-  return isGymnasium(config.env) ? env : new VecRecordEpisodeStatistics(env);
+  return isGymnasium(config.env) ? env : new RecordEpisodeStatistics(env);
 }

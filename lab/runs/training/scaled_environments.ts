@@ -1,15 +1,15 @@
 /** Wrappers and normalization of a run's environments. They work in browsers too. */
 import {
   channelAxis,
+  ChannelsLast,
+  ClipReward,
   flattenedParts,
+  FlattenObservation,
+  FrameStack,
+  NormalizeObservation,
+  NormalizeReward,
   ObservationNormalizer,
   RewardNormalizer,
-  VecChannelsLast,
-  VecClipReward,
-  VecFlattenObservation,
-  VecFrameStack,
-  VecNormalizeObservation,
-  VecNormalizeReward,
 } from "@bellman/envs";
 import type { Space, VecEnv } from "@bellman/types";
 import type { RunConfig } from "../settings/run_config.ts";
@@ -106,31 +106,31 @@ export function scaledEnvironments(
   const { frameStack } = config;
   const flat = (env: VecEnv): VecEnv =>
     isNested(env.observationSpace)
-      ? new VecFlattenObservation(env)
+      ? new FlattenObservation(env)
       : turnedText(env.observationSpace)
-      ? new VecChannelsLast(env)
+      ? new ChannelsLast(env)
       : env;
   const stacked = (env: VecEnv): VecEnv =>
-    frameStack > 1 ? new VecFrameStack(env, { size: frameStack }) : env;
+    frameStack > 1 ? new FrameStack(env, { size: frameStack }) : env;
 
   let training = flat(env);
-  if (config.clipReward) training = new VecClipReward(training);
+  if (config.clipReward) training = new ClipReward(training);
   const gamma = typeof config.gamma === "number" ? config.gamma : 0.99;
   const scaledRewards = config.normalizeReward && !hasReplay
-    ? new VecNormalizeReward(training, { gamma })
+    ? new NormalizeReward(training, { gamma })
     : undefined;
   training = scaledRewards ?? training;
   const scales = config.normalizeObservation &&
     hasScale(training.observationSpace);
   const normalized = scales && !hasReplay
-    ? new VecNormalizeObservation(training)
+    ? new NormalizeObservation(training)
     : undefined;
   training = stacked(normalized ?? training);
 
   const wrapped = (inner: VecEnv): VecEnv => {
     const env = flat(inner);
     if (normalized === undefined) return stacked(env);
-    const frozen = new VecNormalizeObservation(env, {
+    const frozen = new NormalizeObservation(env, {
       statistics: normalized.normalizer.statistics,
       training: false,
     });

@@ -164,7 +164,7 @@ function startWarnings({ config, environments }: RunSetup): string[] {
   const turned = turnedText(environments.spaces.observationSpace);
   return [
     ...turned === undefined ? [] : [
-      `Images without channels on the last axis, ${turned}, are seen as [height, width, channels] (VecChannelsLast), by policy.onnx too`,
+      `Images without channels on the last axis, ${turned}, are seen as [height, width, channels] (ChannelsLast), by policy.onnx too`,
     ],
     ...withoutUpdate(config),
     ...withoutReplay(config),

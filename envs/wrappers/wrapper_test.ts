@@ -2,7 +2,7 @@ import { assertEquals, assertStrictEquals } from "@std/assert";
 import { makeVec } from "../mod.ts";
 import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../toy/environments.ts";
-import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
+import { Wrapper } from "./wrapper.ts";
 import { TimeLimit } from "./time_limit.ts";
 
 Deno.test("everything is passed on", () => {
@@ -10,7 +10,7 @@ Deno.test("everything is passed on", () => {
   const chain = new ChainEnv({ length: 3 });
   chain.close = () => void (closed = true);
   const inner = new TimeLimit(chain, 2, { spec: { id: "Chain-v9" } });
-  const env = new EnvWrapper(inner);
+  const env = new Wrapper(inner);
   assertStrictEquals(env.observationSpace, inner.observationSpace);
   assertStrictEquals(env.actionSpace, inner.actionSpace);
   assertEquals(env.spec?.id, "Chain-v9");
@@ -21,11 +21,11 @@ Deno.test("everything is passed on", () => {
   assertEquals(closed, true);
 });
 
-testSnapshot("EnvWrapper", () => new EnvWrapper(new ChainEnv({ length: 5 })));
+testSnapshot("Wrapper", () => new Wrapper(new ChainEnv({ length: 5 })));
 
 Deno.test("everything is passed on", () => {
   const inner = makeVec("CartPole-v1", { numEnvs: 2 });
-  const env = new VecEnvWrapper(inner);
+  const env = new Wrapper(inner);
   assertEquals(env.numEnvs, 2);
   assertStrictEquals(env.observationSpace, inner.observationSpace);
   assertStrictEquals(env.actionSpace, inner.actionSpace);
@@ -35,6 +35,6 @@ Deno.test("everything is passed on", () => {
 });
 
 testVecWrapper(
-  "VecEnvWrapper",
-  () => new VecEnvWrapper(makeVec("CartPole-v1", { numEnvs: 3 })),
+  "Wrapper",
+  () => new Wrapper(makeVec("CartPole-v1", { numEnvs: 3 })),
 );

@@ -1,8 +1,9 @@
+/** Lives, scores and starts of games, for the wrappers and the fused game. */
 import type { Env, EpisodeStatistics, StateTree } from "@bellman/types";
 import { checkWhole } from "../../_checks.ts";
 import { DEFAULT_SEED, deriveSeed, SeededRandom } from "../../random.ts";
 import { snapshotRecord } from "../../snapshot.ts";
-import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
+import { Wrapper } from "../../wrappers/wrapper.ts";
 
 /** A game that has ended, without the number of its environment. */
 export type GameStatistics = Required<
@@ -93,7 +94,7 @@ export function findInside<T extends Env>(
 ): T {
   let inner = env;
   while (!isIt(inner)) {
-    if (!(inner instanceof EnvWrapper)) {
+    if (!(inner instanceof Wrapper)) {
       throw new TypeError(
         `Cannot wrap ${
           env.spec?.id ?? "an environment"
