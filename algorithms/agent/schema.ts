@@ -327,10 +327,10 @@ export function faultOf(
  * ```ts
  * import { a2c } from "@bellman/a2c";
  * import { ownSchema } from "@bellman/agent";
- * import { convOnly, registerNetwork } from "@bellman/policies";
+ * import { cnn, registerNetwork } from "@bellman/policies";
  * import { assert } from "@std/assert";
  *
- * registerNetwork("own", ({ inputShape }) => convOnly({ inputShape }));
+ * registerNetwork("own", ({ inputShape }) => cnn({ inputShape }));
  * assert(ownSchema(a2c.meta).properties.network.enum?.includes("own"));
  * ```
  */

@@ -242,10 +242,10 @@ export function registerNetwork(name: string, make: NetworkMaker): void {
  *
  * @example
  * ```ts
- * import { convOnly, registeredNetworks, registerNetwork } from "@bellman/policies";
+ * import { cnn, registeredNetworks, registerNetwork } from "@bellman/policies";
  * import { assert } from "@std/assert";
  *
- * registerNetwork("pixels", convOnly);
+ * registerNetwork("pixels", cnn);
  * assert(registeredNetworks().includes("pixels"));
  * ```
  */
