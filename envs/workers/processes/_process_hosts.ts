@@ -1,9 +1,17 @@
 import { builtin } from "@bellman/files";
-import type { EnvSlice, GroupAnswer, GroupCommand } from "../group_hosts.ts";
+import type { GroupAnswer } from "../group_hosts.ts";
 import type { CheckedSource } from "../group_source.ts";
 import { type HostFailure, thrownFailure } from "../host_failure.ts";
-import { ChildHosts, type ChildHostsOptions } from "./_child_hosts.ts";
-import { type ChildCommand, PARENT } from "./child_group.ts";
+import type { HostCommand } from "../threads/_worker_messages.ts";
+import { type ChildGroup, ChildProgram } from "./_child_program.ts";
+import {
+  type ChildCommand,
+  ChildProcess,
+  Dialogue,
+  PARENT,
+  type Speaker,
+} from "./child.ts";
+import { serveHosts } from "./host_thread.ts";
 import { programArguments } from "./program_arguments.ts";
 
 const bytesOf = (value: unknown) => builtin("node:v8").serialize(value);
@@ -12,8 +20,8 @@ const valueOf = (bytes: Uint8Array) => builtin("node:v8").deserialize(bytes);
 const UNRECORDED: GroupAnswer = {};
 const NONE_ENDED: GroupAnswer = { episodes: [] };
 
-/** What a host makes environments of. */
-interface Made {
+/** A group in a Deno process. */
+export interface DenoGroup extends ChildGroup {
   readonly source: CheckedSource;
   /**
    * Address of a folder here, of whose copy the host imports modules.
@@ -23,26 +31,23 @@ interface Made {
   readonly root?: string;
 }
 
-/** Groups in Deno processes; `_process_main.ts` is the other side. */
-export class ProcessHosts extends ChildHosts {
-  #made: Made;
+/** Speaks to a Deno process; `_process_main.ts` is the other side. */
+export class DenoProgram extends ChildProgram {
+  readonly #made: Pick<DenoGroup, "source" | "root">;
 
-  constructor(
-    groups: readonly EnvSlice[],
-    { source, root, ...options }: ChildHostsOptions & Made,
-  ) {
-    super(groups, options);
+  constructor({ source, root, ...group }: DenoGroup, child: Speaker) {
+    super(group, child);
     this.#made = { source, root };
   }
 
-  override encode(group: number, command: GroupCommand): Uint8Array[] {
-    const made = { ...this.#made, range: this.groups[group] };
+  override encode(command: HostCommand): Uint8Array[] {
+    const made = { ...this.#made, range: this.range };
     return [
       bytesOf(command.type === "open" ? { ...command, ...made } : command),
     ];
   }
 
-  override decode(_group: number, data: Uint8Array): GroupAnswer {
+  override decode(data: Uint8Array): GroupAnswer {
     return valueOf(data);
   }
 
@@ -54,6 +59,27 @@ export class ProcessHosts extends ChildHosts {
   override readFailure(data: Uint8Array): HostFailure {
     return thrownFailure(valueOf(data));
   }
+}
+
+/** Command of a process of this machine, and the handling of its prints. */
+export interface LocalChild {
+  readonly command: ChildCommand;
+  /** True where prints also go to stderr. */
+  readonly showPrints: boolean;
+}
+
+/** Starts a process of this machine. */
+export function startChild({ command, showPrints }: LocalChild): Dialogue {
+  return new Dialogue((report) =>
+    new ChildProcess(command, { report, showPrints })
+  );
+}
+
+/** Speaks to the processes of a `SubprocessVecEnv`, in a thread of this very module. */
+export function main(): void {
+  serveHosts<DenoGroup & LocalChild>((data) =>
+    new DenoProgram(data, startChild(data))
+  );
 }
 
 /** Program of a host process. */

@@ -1,22 +1,29 @@
 /** Children that other machines start, which connect to this process. */
 import { timingSafeEqual } from "node:crypto";
 import { FrameReader } from "./frames.ts";
-import type { ListenOptions, News } from "./_io_messages.ts";
+import type { Child, News } from "./child.ts";
 
-/** One process of a child, as it is served. */
-export interface ServedChild {
-  /** Settles when it has ended and the caller has the news. */
-  readonly ended: Promise<void>;
-  /** Sends a message with its mark and length. */
-  send(frame: Uint8Array): void;
-  /** Ends it at once. */
-  kill(): void;
-  /** Closes its input, on which it ends by itself. */
-  closeInput(): void;
-  /** Opens the pipe that the caller sleeps in, to wake it. */
-  openWakePipe(path: string): void;
-  /** Wakes the caller that sleeps in the pipe. */
-  wakeCaller(): void;
+/** Settings of where children of other machines connect to. */
+export interface ListenOptions {
+  /** Name or number of an address of this machine. */
+  readonly hostname: string;
+  /**
+   * The port.
+   *
+   * @default 0, which is any that is free
+   */
+  readonly port?: number;
+  /**
+   * Number of connections that at most may be there without having said the
+   * secret of a child: more are closed at once.
+   */
+  readonly unproven: number;
+  /**
+   * Time for a connection to say it, in milliseconds.
+   *
+   * @default 10_000
+   */
+  readonly proofMs?: number;
 }
 
 /** Bytes of a secret. */
@@ -34,10 +41,11 @@ const END = { failure: "its connection was closed", prints: "" };
  * A process that another machine starts, and its connection once that is there.
  * What is sent before is kept until then.
  */
-export class SocketChild implements ServedChild {
+export class SocketChild implements Child {
+  readonly pid = 0;
   readonly ended: Promise<void>;
   #secret: Uint8Array;
-  #report: (news: Partial<News>) => void;
+  #report: (news: News) => void;
   #conn: Deno.TcpConn | undefined;
   #connected = Promise.withResolvers<void>();
   /** Settles when all that was sent so far is written. */
@@ -51,7 +59,7 @@ export class SocketChild implements ServedChild {
    * @param secret What it says first.
    * @param report Function that takes its news.
    */
-  constructor(secret: string, report: (news: Partial<News>) => void) {
+  constructor(secret: string, report: (news: News) => void) {
     this.#secret = new TextEncoder().encode(secret);
     this.#report = report;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -93,12 +101,6 @@ export class SocketChild implements ServedChild {
     if (this.#conn === undefined) this.kill();
     else this.#next((conn) => conn.closeWrite());
   }
-
-  openWakePipe(): void {
-    this.#report({ wakes: false });
-  }
-
-  wakeCaller(): void {}
 
   /** Does something with the connection, after all that came before. */
   #next(use: (conn: Deno.TcpConn) => Promise<void>): void {

@@ -1,6 +1,10 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import type { ListenOptions, News } from "./_io_messages.ts";
-import { SocketChild, SocketListener } from "./_socket_child.ts";
+import {
+  type ListenOptions,
+  SocketChild,
+  SocketListener,
+} from "./_socket_child.ts";
+import type { News } from "./child.ts";
 import { frameOf, FrameReader } from "./frames.ts";
 import { assertNoneLeft } from "./testdata/processes.ts";
 
@@ -23,7 +27,7 @@ class Listening implements AsyncDisposable {
   }
 
   /** Expects a child; its news are added to the list. */
-  expect(secret: string, news: Partial<News>[] = []): SocketChild {
+  expect(secret: string, news: News[] = []): SocketChild {
     const child = new SocketChild(secret, (it) => news.push(it));
     this.#children.push(child);
     this.listener.expect(child);
@@ -114,7 +118,7 @@ async function assertLetIn(it: Listening, secret: string): Promise<void> {
 
 Deno.test("messages of all lengths go both ways, and nothing that is printed", async () => {
   await using it = new Listening();
-  const news: Partial<News>[] = [], child = it.expect(SECRET, news);
+  const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   const lengths = [1, 0, 31, 32, 33, 65_536, 262_143, 262_145, 5_000_000, 2];
   const messages = lengths.map((length, i) => {
@@ -136,7 +140,7 @@ Deno.test("messages of all lengths go both ways, and nothing that is printed", a
 Deno.test("a secret may come in pieces, or with the first message", async () => {
   await using it = new Listening();
   for (const length of [1, 31, 32]) {
-    const news: Partial<News>[] = [];
+    const news: News[] = [];
     it.expect(SECRET, news);
     const conn = await it.connect(SECRET.slice(0, length));
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -159,7 +163,7 @@ Deno.test("what is sent before a child has connected is kept for it", async () =
 
 Deno.test("a child has ended when the other side closes, after what it sent", async () => {
   await using it = new Listening();
-  const news: Partial<News>[] = [], child = it.expect(SECRET, news);
+  const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   await write(conn, frameOf(bytesOf("last words")));
   conn.close();
@@ -174,7 +178,7 @@ Deno.test("a child has ended when the other side closes, after what it sent", as
 
 Deno.test("a child that is killed loses its connection", async () => {
   await using it = new Listening();
-  const news: Partial<News>[] = [], child = it.expect(SECRET, news);
+  const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   child.send(frameOf(bytesOf("hello")));
   await readMessages(conn, 1);
@@ -187,7 +191,7 @@ Deno.test("a child that is killed loses its connection", async () => {
 Deno.test("a child that is killed before it comes is expected no longer", async () => {
   await using it = new Listening();
   for (const end of ["kill", "closeInput"] as const) {
-    const news: Partial<News>[] = [], child = it.expect(SECRET, news);
+    const news: News[] = [], child = it.expect(SECRET, news);
     child.send(frameOf(bytesOf("never sent")));
     child[end]();
     await untilClosed(await it.connect(SECRET));
@@ -197,7 +201,7 @@ Deno.test("a child that is killed before it comes is expected no longer", async 
 
 Deno.test("the end of its input comes after all messages, and its answer is read", async () => {
   await using it = new Listening();
-  const news: Partial<News>[] = [], child = it.expect(SECRET, news);
+  const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   child.send(frameOf(bytesOf("hello")));
   await readMessages(conn, 1);
@@ -226,7 +230,7 @@ Deno.test("each child gets the connection that says its secret", async () => {
 
 Deno.test("who says no secret of a child is closed", async () => {
   await using it = new Listening();
-  const news: Partial<News>[] = [];
+  const news: News[] = [];
   it.expect(SECRET, news);
   const wrong = [
     OTHER,
@@ -250,7 +254,7 @@ Deno.test("who says no secret of a child is closed", async () => {
 
 Deno.test("a secret is void once it was said", async () => {
   await using it = new Listening();
-  const news: Partial<News>[] = [], child = it.expect(SECRET, news);
+  const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   child.send(frameOf(bytesOf("first")));
   await readMessages(conn, 1);
@@ -279,7 +283,7 @@ Deno.test("who says nothing, or half a secret, is closed after a while", async (
   }
   await closed;
   // A child that is let in is given any time.
-  const news: Partial<News>[] = [];
+  const news: News[] = [];
   it.expect(OTHER, news);
   const conn = await it.connect(OTHER);
   await new Promise((resolve) => setTimeout(resolve, 100));

@@ -14,8 +14,7 @@ export const REQUEST = {
   save: 4,
   load: 5,
   render: 6,
-  switch: 7,
-  goals: 8,
+  goals: 7,
 } as const;
 
 /** Bytes in front of each answer: `FAILED`, `ASKS` or 0, and room. */

@@ -3,7 +3,9 @@ import type { HostOptions } from "../restarts.ts";
 import { splitEnvs } from "../group_hosts.ts";
 import { checkSource, type GroupSource } from "../group_source.ts";
 import { AsyncVecEnv } from "../async_vec_env.ts";
-import { hostCommand, ProcessHosts } from "./_process_hosts.ts";
+import { WorkerHosts } from "../threads/_worker_hosts.ts";
+import { hostCommand } from "./_process_hosts.ts";
+import { HostThread } from "./host_thread.ts";
 import { ownPermissions } from "./program_arguments.ts";
 
 /** Settings of a {@linkcode SubprocessVecEnv}. */
@@ -58,7 +60,7 @@ export interface SubprocessVecEnvOptions extends HostOptions {
  * ```
  */
 export class SubprocessVecEnv extends AsyncVecEnv {
-  #processes: ProcessHosts;
+  #processes: WorkerHosts;
   #atUnload = (): void => this.close();
 
   /**
@@ -78,11 +80,12 @@ export class SubprocessVecEnv extends AsyncVecEnv {
     const checked = checkSource(source);
     const { numEnvs, processes = numEnvs } = options;
     const { permissions = ownPermissions(), showOutput = true } = options;
-    const hosts = new ProcessHosts(splitEnvs(numEnvs, processes), {
-      source: checked,
-      command: hostCommand({ permissions }),
-      showPrints: showOutput,
-      resets: true,
+    const groups = splitEnvs(numEnvs, processes);
+    const command = hostCommand({ permissions });
+    const hosts = new WorkerHosts({
+      groups,
+      launcher: new HostThread(import.meta.resolve("./_process_hosts.ts")),
+      data: { source: checked, command, showPrints: showOutput, resets: true },
     });
     super(hosts, options);
     this.#processes = hosts;

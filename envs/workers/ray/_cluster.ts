@@ -1,0 +1,375 @@
+/** What Ray's driver does for a group of hosts, in the thread that speaks to them. */
+import type { GroupAnswer } from "../group_hosts.ts";
+import { HostFailure } from "../host_failure.ts";
+import {
+  type ChildCommand,
+  type ChildEnd,
+  ChildProcess,
+  describeEnd,
+  Dialogue,
+  GRACE_MS,
+  type Speaker,
+} from "../processes/child.ts";
+import { SocketChild, SocketListener } from "../processes/_socket_child.ts";
+import { frameOf } from "../processes/frames.ts";
+import type { HostProgram } from "../threads/serve_worker.ts";
+import { SILENT } from "../threads/worker_thread.ts";
+import texts from "./driver/texts.json" with { type: "json" };
+import type { RayOptions } from "./ray_options.ts";
+import { rayProgram, rayPython, unsecured, whyNoRay } from "./ray_program.ts";
+
+/** Version of the messages that both sides speak. */
+const PROTOCOL = 1;
+
+const TO_DRIVER = { start: 1, kill: 2, why: 3 } as const;
+const FROM_DRIVER = ["hello", "started", "end", "waiting"] as const;
+
+/** Time for Ray to answer, in milliseconds: the driver itself gives up sooner. */
+const HELLO_MS = 120_000;
+/** Time in which a cluster that could not be reached is not asked again. */
+const PAUSE_MS = 2000;
+/** Time for the driver to say how a process ended, in milliseconds. */
+const WHY_MS = 2000;
+/** Time in which a process that has ended may still be heard. */
+const DRAIN_MS = 200;
+/** Bytes of a secret, each of which is said as two digits. */
+const SECRET = 16;
+
+/** Settings of a cluster's driver, which are sent to its thread. */
+export interface ClusterSettings extends Omit<RayOptions, "onNotice"> {
+  /** Number of hosts. */
+  readonly count: number;
+  /** What the program of a host has to say its version is. */
+  readonly version?: string;
+}
+
+/** What the driver says of the cluster. */
+interface Cluster {
+  readonly protocol: number;
+  /** Address that Ray knows this machine by. */
+  readonly address: string;
+  /** CPUs of all nodes. */
+  readonly cpus: number;
+  /** True where nodes may be added. */
+  readonly scales: boolean;
+  /** True where the cluster asks for a token. */
+  readonly secured: boolean;
+}
+
+/** Something that the driver says of the process of a host, or of the cluster. */
+type DriverNews =
+  & { readonly process: number }
+  & (
+    | { readonly type: "hello" } & Cluster
+    | { readonly type: "started"; readonly pid: number; readonly node: string }
+    | ({ readonly type: "end" } & ChildEnd)
+    | {
+      readonly type: "waiting";
+      readonly wanted: number;
+      readonly free: number;
+      readonly cpus: number;
+    }
+  );
+
+function decode(message: Uint8Array): DriverNews {
+  const view = new DataView(message.buffer, message.byteOffset);
+  const type = FROM_DRIVER[view.getUint8(0) - 1];
+  const data = JSON.parse(new TextDecoder().decode(message.subarray(9)));
+  return { ...data, type, process: view.getUint32(5, true) };
+}
+
+/** Splits an address with or without a port. */
+function parseListen(text: string): { hostname: string; port: number } {
+  const [, hostname, port = "0"] = /^(.+?)(?::(\d+))?$/.exec(text) ?? [];
+  if (hostname !== undefined && Number(port) < 65536) {
+    return { hostname, port: Number(port) };
+  }
+  throw new TypeError(
+    `Cannot listen at '${text}': expected HOST or HOST:PORT`,
+  );
+}
+
+function listenAt(
+  { hostname, port }: { hostname: string; port: number },
+  unproven: number,
+): SocketListener {
+  try {
+    return new SocketListener({ hostname, port, unproven });
+  } catch (error) {
+    const why = (error as Error).message.replace(/ \(os error \d+\)$/, "");
+    throw new Error(`Cannot listen at ${hostname}:${port}: ${why}`);
+  }
+}
+
+/** Settles after a time, at the latest. */
+async function within(ms: number, change: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([change, promise]);
+  clearTimeout(timer);
+}
+
+/**
+ * The Python program through which Ray places and ends hosts, and the port that those
+ * connect to. As a program itself it only reaches the cluster, when it is opened.
+ */
+export class RayCluster implements HostProgram {
+  readonly pid = 0;
+  readonly #settings: ClusterSettings;
+  readonly #tell: (line: string) => void;
+  readonly #hosts = new Map<number, RayHost>();
+  #driver: Dialogue | undefined;
+  #reaching: Promise<Cluster> | undefined;
+  #listener: SocketListener | undefined;
+  #address = { host: "", port: 0 };
+  #started = 0;
+
+  /** @param tell Function that takes a line that the user should see. */
+  constructor(settings: ClusterSettings, tell: (line: string) => void) {
+    this.#settings = settings;
+    this.#tell = tell;
+  }
+
+  async run(): Promise<() => GroupAnswer> {
+    const { cluster: name, listen, count } = this.#settings;
+    const wanted = listen === undefined ? undefined : parseListen(listen);
+    const { cpus, scales, secured, address } = await this.reach();
+    if (count > cpus && !scales) {
+      throw new RangeError(
+        `Cannot start ${count} hosts: the cluster at ${name} has ${cpus} CPUs, expected one for each`,
+      );
+    }
+    if (!secured) this.#tell(unsecured(name));
+    const at = wanted ?? { hostname: address, port: 0 };
+    this.#listener = listenAt(at, 2 * count + 16);
+    this.#address = { host: at.hostname, port: this.#listener.port };
+    return () => ({});
+  }
+
+  async close(): Promise<HostFailure> {
+    this.#listener?.close();
+    await this.#driver?.close(false);
+    return new HostFailure("timeout", SILENT);
+  }
+
+  /** True while the driver runs. */
+  get isDriven(): boolean {
+    return this.#driver !== undefined;
+  }
+
+  /**
+   * Starts the driver where there is none, and waits until it has reached the cluster.
+   *
+   * @throws {TypeError} If it cannot.
+   */
+  reach(): Promise<Cluster> {
+    return this.#reaching ??= this.#begin();
+  }
+
+  async #begin(): Promise<Cluster> {
+    const { python = rayPython() } = this.#settings;
+    const command = rayProgram(texts["driver.py"], this.#settings);
+    const driver = new Dialogue((report) =>
+      new ChildProcess(command, { report })
+    );
+    const timer = setTimeout(() => driver.kill(), HELLO_MS);
+    const hello = await driver.receive().then(decode, () => undefined);
+    clearTimeout(timer);
+    if (hello?.type === "hello" && hello.protocol === PROTOCOL) {
+      this.#driver = driver;
+      this.#hear(driver);
+      return hello;
+    }
+    await driver.close(true);
+    setTimeout(() => this.#reaching = undefined, PAUSE_MS);
+    throw new TypeError(whyNoRay(python, driver.end!));
+  }
+
+  /** Hears the driver until its end, with which Ray ends all hosts. */
+  async #hear(driver: Dialogue): Promise<void> {
+    try {
+      for (;;) this.#note(decode(await driver.receive()));
+    } catch {
+      this.#driver = this.#reaching = undefined;
+      const end = { failure: "it was lost with Ray's driver", prints: "" };
+      for (const host of this.#hosts.values()) host.note(end);
+    }
+  }
+
+  #note(news: DriverNews): void {
+    const host = this.#hosts.get(news.process);
+    switch (news.type) {
+      case "started":
+        host?.started(news);
+        break;
+      case "end":
+        host?.note(news);
+        break;
+      case "waiting": {
+        const { wanted, free, cpus } = news;
+        const rest = free < 1 ? "all in use" : `${Math.floor(free)} free`;
+        const what = wanted === 1 ? "a CPU" : `${wanted} CPUs`;
+        this.#tell(`Waiting for ${what}: the cluster has ${cpus}, ${rest}`);
+      }
+    }
+  }
+
+  /** Has a host started, and expects it; returns the number of its process. */
+  place(host: RayHost, child: SocketChild, secret: string): number {
+    const process = this.#started++, { version } = this.#settings;
+    this.#hosts.set(process, host);
+    this.#listener!.expect(child);
+    const { program, args = [], env = {} } = host.command;
+    this.order("start", host.number, process, {
+      ...{ program, args, env, secret, version },
+      ...this.#address,
+    });
+    return process;
+  }
+
+  /** Forgets a process. */
+  forget(process: number): void {
+    this.#hosts.delete(process);
+  }
+
+  /** Gives an order for the process of a host to the driver, if there is one. */
+  order(
+    kind: keyof typeof TO_DRIVER,
+    child: number,
+    process: number,
+    data: object = {},
+  ): void {
+    const head = new Uint8Array(9), view = new DataView(head.buffer);
+    view.setUint8(0, TO_DRIVER[kind]);
+    view.setUint32(1, child, true);
+    view.setUint32(5, process, true);
+    const text = new TextEncoder().encode(JSON.stringify(data));
+    this.#driver?.send(frameOf(head, text));
+  }
+}
+
+/**
+ * A process that Ray starts on another machine. It connects to this one, and messages
+ * go through that connection; Ray tells its end.
+ */
+export class RayHost implements Speaker {
+  readonly number: number;
+  readonly command: ChildCommand;
+  readonly #cluster: RayCluster;
+  readonly #child: SocketChild;
+  readonly #dialogue: Dialogue;
+  readonly #placed: Promise<void>;
+  readonly #known = Promise.withResolvers<void>();
+  #process: number | undefined;
+  #pid = 0;
+  /** Address of its node, once it runs. */
+  #node: string | undefined;
+  #end: ChildEnd | undefined;
+
+  /**
+   * Has it started.
+   *
+   * @param cluster The cluster.
+   * @param number Number of the host among all.
+   * @param command What is run.
+   */
+  constructor(cluster: RayCluster, number: number, command: ChildCommand) {
+    this.#cluster = cluster;
+    this.number = number;
+    this.command = command;
+    const secret = crypto.getRandomValues(new Uint8Array(SECRET)).toHex();
+    let child!: SocketChild;
+    this.#dialogue = new Dialogue((report) =>
+      child = new SocketChild(secret, report)
+    );
+    this.#child = child;
+    this.#placed = this.#place(secret);
+  }
+
+  get pid(): number {
+    return this.#pid;
+  }
+
+  get end(): ChildEnd | undefined {
+    return this.#end;
+  }
+
+  async #place(secret: string): Promise<void> {
+    try {
+      await this.#cluster.reach();
+      if (this.#end !== undefined) return;
+      this.#process = this.#cluster.place(this, this.#child, secret);
+    } catch (error) {
+      this.note({ failure: (error as Error).message, prints: "" });
+    }
+  }
+
+  /** Notes where it runs. */
+  started({ pid, node }: { pid: number; node: string }): void {
+    this.#pid = pid;
+    this.#node = node;
+  }
+
+  /** Notes its end, of which there is one. */
+  note({ code, signal, failure, prints }: ChildEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = { code, signal, failure, prints };
+    this.#known.resolve();
+    if (this.#process !== undefined) this.#cluster.forget(this.#process);
+    // Its last words may still be under way.
+    if (failure === undefined) setTimeout(() => this.#child.kill(), DRAIN_MS);
+    else this.#child.kill();
+  }
+
+  async ask(frame: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+    try {
+      return await this.#dialogue.ask(frame);
+    } catch {
+      await this.#learnEnd();
+      throw new HostFailure("exit", this.#describe(), {
+        stack: this.#end!.prints,
+      });
+    }
+  }
+
+  /** Finds out how the process ended whose connection was closed. */
+  async #learnEnd(): Promise<void> {
+    if (this.#end !== undefined) return;
+    if (this.#cluster.isDriven) {
+      this.#order("why");
+      await within(WHY_MS, this.#known.promise);
+    }
+    if (this.#end !== undefined) return;
+    this.#order("kill");
+    this.note({ failure: "its connection was closed", prints: "" });
+  }
+
+  #order(kind: "why" | "kill"): void {
+    if (this.#process === undefined) return;
+    this.#cluster.order(kind, this.number, this.#process);
+  }
+
+  /** Describes its end, and what its node lacks, where that is why. */
+  #describe(): string {
+    const { failure, ...rest } = this.#end!;
+    if (failure !== undefined) return failure;
+    const lack = /"([^"]+)"[^"\n]*--cached-only is specified/.exec(rest.prints);
+    if (lack === null) return `its process ${describeEnd(rest)}`;
+    return `node ${this.#node} has no '${
+      lack[1]
+    }' in the cache of its Deno: run 'deno cache envs/mod.ts' there, in a checkout of this version`;
+  }
+
+  async close(atOnce: boolean): Promise<HostFailure> {
+    const isOpen = this.#end === undefined;
+    // It ends with its input; the driver would end it before that.
+    this.#child.kill();
+    if (isOpen) this.#order(atOnce ? "kill" : "why");
+    if (isOpen && !atOnce && this.#cluster.isDriven) {
+      await within(GRACE_MS, this.#known.promise);
+    }
+    this.note({ failure: "it was given up", prints: "" });
+    await this.#placed;
+    return new HostFailure("timeout", SILENT);
+  }
+}
