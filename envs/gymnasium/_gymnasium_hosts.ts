@@ -25,12 +25,9 @@ import {
   type ChildGroup,
   ChildProgram,
 } from "../workers/processes/_child_program.ts";
-import type { Speaker } from "../workers/processes/child.ts";
+import { type Child, ChildProcess } from "../workers/processes/child.ts";
 import { HostThread, serveHosts } from "../workers/processes/host_thread.ts";
-import {
-  type LocalChild,
-  startChild,
-} from "../workers/processes/_process_hosts.ts";
+import type { LocalChild } from "../workers/processes/_process_hosts.ts";
 import { WorkerHosts } from "../workers/threads/_worker_hosts.ts";
 import type { HostCommand } from "../workers/threads/_worker_messages.ts";
 import type { Launcher } from "../workers/threads/worker_thread.ts";
@@ -194,7 +191,7 @@ export interface GymnasiumGroup extends ChildGroup {
 /** Speaks to the processes, in a thread of this very module. */
 export function main(): void {
   serveHosts<GymnasiumGroup & LocalChild>((data) =>
-    new GymnasiumProgram(data, startChild(data))
+    new GymnasiumProgram(data, new ChildProcess(data.command, data.showPrints))
   );
 }
 
@@ -204,7 +201,7 @@ export class GymnasiumProgram extends ChildProgram {
   #recordsInfo = false;
   #observationSpace: Space | undefined;
 
-  constructor(group: GymnasiumGroup, child: Speaker) {
+  constructor(group: GymnasiumGroup, child: Child) {
     super(group, child);
     this.#group = group;
   }

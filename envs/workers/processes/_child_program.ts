@@ -3,7 +3,7 @@ import type { EnvSlice, GroupAnswer, GroupArrays } from "../group_hosts.ts";
 import type { HostFailure } from "../host_failure.ts";
 import type { HostCommand } from "../threads/_worker_messages.ts";
 import type { HostProgram } from "../threads/serve_worker.ts";
-import type { Speaker } from "./child.ts";
+import type { Child } from "./child.ts";
 import { frameOf } from "./frames.ts";
 import { AnswerReader, FAILED, HEAD, REQUEST } from "./host_messages.ts";
 
@@ -21,13 +21,13 @@ export interface ChildGroup {
 /** Speaks to the process of a group, whose language is that of a subclass. */
 export abstract class ChildProgram implements HostProgram {
   protected readonly range: EnvSlice;
-  protected readonly child: Speaker;
+  protected readonly child: Child;
   readonly #resets: boolean;
   /** Bytes of the actions. */
   #actions: readonly Uint8Array[] = [];
   #reader: AnswerReader | undefined;
 
-  constructor({ range, arrays, resets }: ChildGroup, child: Speaker) {
+  constructor({ range, arrays, resets }: ChildGroup, child: Child) {
     this.range = range;
     this.child = child;
     this.#resets = resets;

@@ -5,11 +5,10 @@ import { type HostFailure, thrownFailure } from "../host_failure.ts";
 import type { HostCommand } from "../threads/_worker_messages.ts";
 import { type ChildGroup, ChildProgram } from "./_child_program.ts";
 import {
+  type Child,
   type ChildCommand,
   ChildProcess,
-  Dialogue,
   PARENT,
-  type Speaker,
 } from "./child.ts";
 import { serveHosts } from "./host_thread.ts";
 import { programArguments } from "./program_arguments.ts";
@@ -35,7 +34,7 @@ export interface DenoGroup extends ChildGroup {
 export class DenoProgram extends ChildProgram {
   readonly #made: Pick<DenoGroup, "source" | "root">;
 
-  constructor({ source, root, ...group }: DenoGroup, child: Speaker) {
+  constructor({ source, root, ...group }: DenoGroup, child: Child) {
     super(group, child);
     this.#made = { source, root };
   }
@@ -68,17 +67,10 @@ export interface LocalChild {
   readonly showPrints: boolean;
 }
 
-/** Starts a process of this machine. */
-export function startChild({ command, showPrints }: LocalChild): Dialogue {
-  return new Dialogue((report) =>
-    new ChildProcess(command, { report, showPrints })
-  );
-}
-
 /** Speaks to the processes of a `SubprocessVecEnv`, in a thread of this very module. */
 export function main(): void {
   serveHosts<DenoGroup & LocalChild>((data) =>
-    new DenoProgram(data, startChild(data))
+    new DenoProgram(data, new ChildProcess(data.command, data.showPrints))
   );
 }
 

@@ -55,24 +55,62 @@ export function describeEnd(
   return last === "" ? how : `${how}: its last line is '${last}'`;
 }
 
-/** A message of a child, or its end, after which there is nothing more. */
-export interface News {
-  readonly bytes?: Uint8Array<ArrayBuffer>;
-  readonly end?: ChildEnd;
-}
+/** A process that is spoken to: each request has an answer. It ends with its input. */
+export abstract class Child {
+  /** Id of the process; 0 where that is not known. */
+  pid = 0;
+  #end: ChildEnd | undefined;
+  #messages: Uint8Array<ArrayBuffer>[] = [];
+  #wake = () => {};
 
-/** A child and the way to it. It must end when its input does. */
-export interface Child {
-  /** Id of its process; 0 where it has none here. */
-  readonly pid: number;
-  /** Settles when it has ended, after that news. */
-  readonly ended: Promise<void>;
+  /** Its end, once that is known. */
+  get end(): ChildEnd | undefined {
+    return this.#end;
+  }
+
   /** Sends a message with its mark and length. */
-  send(frame: Uint8Array): void;
+  abstract send(frame: Uint8Array): void;
+
   /** Ends it at once. */
-  kill(): void;
-  /** Closes its input, on which it ends by itself. */
-  closeInput(): void;
+  abstract kill(): void;
+
+  /** Ends it, at once or by itself; returns what to tell of one that was silent. */
+  abstract close(atOnce: boolean): Promise<HostFailure>;
+
+  /** Takes a message. */
+  protected take(message: Uint8Array<ArrayBuffer>): void {
+    this.#messages.push(message);
+    this.#wake();
+  }
+
+  /** Takes its end, after which there is nothing more. */
+  protected finish(end: ChildEnd): void {
+    this.#end ??= end;
+    this.#wake();
+  }
+
+  /**
+   * Waits for a message.
+   *
+   * @throws {HostFailure} If it has ended, and there is none.
+   */
+  async receive(): Promise<Uint8Array<ArrayBuffer>> {
+    while (this.#messages.length === 0) {
+      const end = this.#end;
+      if (end !== undefined) {
+        const how = `its process ${describeEnd(end)}`;
+        throw new HostFailure("exit", how, { stack: end.prints });
+      }
+      await new Promise<void>((resolve) => this.#wake = resolve);
+    }
+    return this.#messages.shift()!;
+  }
+
+  /** Sends a request, and waits for the answer. */
+  ask(frame: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+    this.send(frame);
+    return this.receive();
+  }
 }
 
 /** Bytes of a child's prints that are kept. */
@@ -86,10 +124,20 @@ const PIECE = 65_536;
 /** Time for a child to end by itself, in milliseconds. */
 export const GRACE_MS = 2_000;
 
+/** Settles with a change, or after a time. */
+export async function within(
+  ms: number,
+  change: Promise<unknown>,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([change, promise]);
+  clearTimeout(timer);
+}
+
 /** A process that this one starts, and its pipes. */
-export class ChildProcess implements Child {
-  readonly pid: number = 0;
-  readonly ended: Promise<void> = Promise.resolve();
+export class ChildProcess extends Child {
+  readonly #ended: Promise<void> = Promise.resolve();
   #process: Deno.ChildProcess | undefined;
   #writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
   #prints: Uint8Array = new Uint8Array(0);
@@ -100,16 +148,13 @@ export class ChildProcess implements Child {
    * Starts it; where that cannot be done, its end says so.
    *
    * @param command The command.
-   * @param options Function that takes the news of it; true where what it prints goes
-   * to stderr, too.
+   * @param showPrints True where what it prints goes to stderr, too.
    */
   constructor(
     { program, args = [], env = {} }: ChildCommand,
-    { report, showPrints = false }: {
-      report: (news: News) => void;
-      showPrints?: boolean;
-    },
+    showPrints = false,
   ) {
+    super();
     this.#showsPrints = showPrints;
     try {
       this.#process = new Deno.Command(program, {
@@ -120,21 +165,21 @@ export class ChildProcess implements Child {
         stderr: "piped",
       }).spawn();
     } catch (error) {
-      report({ end: { failure: (error as Error).message, prints: "" } });
+      this.finish({ failure: (error as Error).message, prints: "" });
       return;
     }
     this.pid = this.#process.pid;
     this.#writer = this.#process.stdin.getWriter();
     // A child that ends closes its pipe: its exit is the news.
     this.#writer.closed.catch(() => {});
-    this.ended = this.#follow(this.#process, report);
+    this.#ended = this.#follow(this.#process);
   }
 
-  send(frame: Uint8Array): void {
+  override send(frame: Uint8Array): void {
     this.#writer?.write(frame).catch(() => {});
   }
 
-  kill(): void {
+  override kill(): void {
     try {
       this.#process?.kill("SIGKILL");
     } catch (error) {
@@ -147,16 +192,23 @@ export class ChildProcess implements Child {
     }
   }
 
-  closeInput(): void {
+  override async close(atOnce: boolean): Promise<HostFailure> {
+    if (!atOnce) {
+      this.#closeInput();
+      await within(GRACE_MS, this.#ended);
+    }
+    this.kill();
+    await this.#ended;
+    return new HostFailure("timeout", SILENT, { stack: this.end!.prints });
+  }
+
+  #closeInput(): void {
     this.#writer?.close().catch(() => {});
   }
 
-  async #follow(
-    { stdout, stderr, status }: Deno.ChildProcess,
-    report: (news: News) => void,
-  ): Promise<void> {
+  async #follow({ stdout, stderr, status }: Deno.ChildProcess): Promise<void> {
     const frames = new FrameReader({
-      message: (bytes) => report({ bytes }),
+      message: (bytes) => this.take(bytes),
       stray: (bytes) => this.#print(bytes),
     });
     // A child that is read no more would wait forever: it is ended instead.
@@ -165,14 +217,11 @@ export class ChildProcess implements Child {
       this.#read(stderr, (piece) => this.#print(piece)),
     ]).catch(() => this.kill());
     const { code, signal } = await status;
-    const { promise: patience, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, DRAIN_MS);
-    await Promise.race([pipes, patience]);
-    clearTimeout(timer);
-    this.closeInput();
+    await within(DRAIN_MS, pipes);
+    this.#closeInput();
     for (const reader of this.#readers) reader.cancel().catch(() => {});
     const prints = new TextDecoder().decode(this.#prints);
-    report({ end: { code, signal: signal ?? undefined, prints } });
+    this.finish({ code, signal: signal ?? undefined, prints });
   }
 
   /** Reads a pipe into one buffer again and again, until its end. */
@@ -194,80 +243,5 @@ export class ChildProcess implements Child {
   #print(bytes: Uint8Array): void {
     this.#prints = Buffer.concat([this.#prints, bytes]).subarray(-KEPT);
     if (this.#showsPrints) printToStderr(bytes);
-  }
-}
-
-/** A child that is spoken to: each request has an answer. */
-export interface Speaker {
-  readonly pid: number;
-  /** Its end, once that is known. */
-  readonly end?: ChildEnd;
-  /**
-   * Sends a request with its mark and length, and waits for the answer.
-   *
-   * @throws {HostFailure} If it ends instead.
-   */
-  ask(frame: Uint8Array): Promise<Uint8Array<ArrayBuffer>>;
-  /** Ends it, at once or by itself; returns what to tell of one that was silent. */
-  close(atOnce: boolean): Promise<HostFailure>;
-}
-
-/** A child and what it has said. */
-export class Dialogue implements Speaker {
-  readonly #child: Child;
-  #messages: Uint8Array<ArrayBuffer>[] = [];
-  #end: ChildEnd | undefined;
-  #wake = () => {};
-
-  /** @param make Makes the child, whose news the function takes. */
-  constructor(make: (report: (news: News) => void) => Child) {
-    this.#child = make(({ bytes, end }) => {
-      if (bytes) this.#messages.push(bytes);
-      this.#end ??= end;
-      this.#wake();
-    });
-  }
-
-  get pid(): number {
-    return this.#child.pid;
-  }
-
-  get end(): ChildEnd | undefined {
-    return this.#end;
-  }
-
-  send(frame: Uint8Array): void {
-    this.#child.send(frame);
-  }
-
-  /** Waits for a message; throws where the child ends instead. */
-  async receive(): Promise<Uint8Array<ArrayBuffer>> {
-    while (this.#messages.length === 0) {
-      const end = this.#end;
-      if (end !== undefined) {
-        const how = `its process ${describeEnd(end)}`;
-        throw new HostFailure("exit", how, { stack: end.prints });
-      }
-      await new Promise<void>((resolve) => this.#wake = resolve);
-    }
-    return this.#messages.shift()!;
-  }
-
-  ask(frame: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-    this.send(frame);
-    return this.receive();
-  }
-
-  kill(): void {
-    this.#child.kill();
-  }
-
-  async close(atOnce: boolean): Promise<HostFailure> {
-    if (atOnce) this.kill();
-    else this.#child.closeInput();
-    const timer = setTimeout(() => this.kill(), GRACE_MS);
-    await this.#child.ended;
-    clearTimeout(timer);
-    return new HostFailure("timeout", SILENT, { stack: this.#end!.prints });
   }
 }

@@ -38,6 +38,9 @@ export interface SubprocessVecEnvOptions extends HostOptions {
  * native code too, harms nothing here, and what hangs is killed. Each step is a
  * message to and from each process.
  *
+ * Between steps a process sleeps, as a worker does, so that an environment's own
+ * timers and promises do not run.
+ *
  * The processes are run by this Deno executable, so that it must be permitted
  * to run it (`--allow-run`); a compiled program cannot do that. They end when the
  * environment is closed or this process ends, however it does; one that hangs is
@@ -61,7 +64,6 @@ export interface SubprocessVecEnvOptions extends HostOptions {
  */
 export class SubprocessVecEnv extends AsyncVecEnv {
   #processes: WorkerHosts;
-  #atUnload = (): void => this.close();
 
   /**
    * Starts the processes and waits until they have made their environments.
@@ -89,8 +91,6 @@ export class SubprocessVecEnv extends AsyncVecEnv {
     });
     super(hosts, options);
     this.#processes = hosts;
-    // One that hangs would not see that its input has ended.
-    addEventListener("unload", this.#atUnload);
   }
 
   /**
@@ -100,11 +100,5 @@ export class SubprocessVecEnv extends AsyncVecEnv {
    */
   pids(): number[] {
     return this.#processes.pids();
-  }
-
-  /** Ends all processes; what they were doing is lost. */
-  override close(): void {
-    removeEventListener("unload", this.#atUnload);
-    super.close();
   }
 }

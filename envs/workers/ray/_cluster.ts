@@ -6,9 +6,8 @@ import {
   type ChildEnd,
   ChildProcess,
   describeEnd,
-  Dialogue,
   GRACE_MS,
-  type Speaker,
+  within,
 } from "../processes/child.ts";
 import { SocketChild, SocketListener } from "../processes/_socket_child.ts";
 import { frameOf } from "../processes/frames.ts";
@@ -78,35 +77,22 @@ function decode(message: Uint8Array): DriverNews {
   return { ...data, type, process: view.getUint32(5, true) };
 }
 
-/** Splits an address with or without a port. */
-function parseListen(text: string): { hostname: string; port: number } {
+/** Listens at an address with or without a port. */
+function listenAt(text: string, unproven: number) {
   const [, hostname, port = "0"] = /^(.+?)(?::(\d+))?$/.exec(text) ?? [];
-  if (hostname !== undefined && Number(port) < 65536) {
-    return { hostname, port: Number(port) };
+  if (hostname === undefined || Number(port) >= 65536) {
+    throw new TypeError(
+      `Cannot listen at '${text}': expected HOST or HOST:PORT`,
+    );
   }
-  throw new TypeError(
-    `Cannot listen at '${text}': expected HOST or HOST:PORT`,
-  );
-}
-
-function listenAt(
-  { hostname, port }: { hostname: string; port: number },
-  unproven: number,
-): SocketListener {
   try {
-    return new SocketListener({ hostname, port, unproven });
+    const at = { hostname, port: Number(port) };
+    const listener = new SocketListener({ ...at, unproven });
+    return { listener, address: { host: hostname, port: listener.port } };
   } catch (error) {
     const why = (error as Error).message.replace(/ \(os error \d+\)$/, "");
     throw new Error(`Cannot listen at ${hostname}:${port}: ${why}`);
   }
-}
-
-/** Settles after a time, at the latest. */
-async function within(ms: number, change: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([change, promise]);
-  clearTimeout(timer);
 }
 
 /**
@@ -118,10 +104,9 @@ export class RayCluster implements HostProgram {
   readonly #settings: ClusterSettings;
   readonly #tell: (line: string) => void;
   readonly #hosts = new Map<number, RayHost>();
-  #driver: Dialogue | undefined;
+  #driver: ChildProcess | undefined;
   #reaching: Promise<Cluster> | undefined;
-  #listener: SocketListener | undefined;
-  #address = { host: "", port: 0 };
+  #listening: ReturnType<typeof listenAt> | undefined;
   #started = 0;
 
   /** @param tell Function that takes a line that the user should see. */
@@ -132,7 +117,6 @@ export class RayCluster implements HostProgram {
 
   async run(): Promise<() => GroupAnswer> {
     const { cluster: name, listen, count } = this.#settings;
-    const wanted = listen === undefined ? undefined : parseListen(listen);
     const { cpus, scales, secured, address } = await this.reach();
     if (count > cpus && !scales) {
       throw new RangeError(
@@ -140,14 +124,12 @@ export class RayCluster implements HostProgram {
       );
     }
     if (!secured) this.#tell(unsecured(name));
-    const at = wanted ?? { hostname: address, port: 0 };
-    this.#listener = listenAt(at, 2 * count + 16);
-    this.#address = { host: at.hostname, port: this.#listener.port };
+    this.#listening = listenAt(listen ?? address, 2 * count + 16);
     return () => ({});
   }
 
   async close(): Promise<HostFailure> {
-    this.#listener?.close();
+    this.#listening?.listener.close();
     await this.#driver?.close(false);
     return new HostFailure("timeout", SILENT);
   }
@@ -169,9 +151,7 @@ export class RayCluster implements HostProgram {
   async #begin(): Promise<Cluster> {
     const { python = rayPython() } = this.#settings;
     const command = rayProgram(texts["driver.py"], this.#settings);
-    const driver = new Dialogue((report) =>
-      new ChildProcess(command, { report })
-    );
+    const driver = new ChildProcess(command);
     const timer = setTimeout(() => driver.kill(), HELLO_MS);
     const hello = await driver.receive().then(decode, () => undefined);
     clearTimeout(timer);
@@ -186,7 +166,7 @@ export class RayCluster implements HostProgram {
   }
 
   /** Hears the driver until its end, with which Ray ends all hosts. */
-  async #hear(driver: Dialogue): Promise<void> {
+  async #hear(driver: ChildProcess): Promise<void> {
     try {
       for (;;) this.#note(decode(await driver.receive()));
     } catch {
@@ -215,15 +195,14 @@ export class RayCluster implements HostProgram {
   }
 
   /** Has a host started, and expects it; returns the number of its process. */
-  place(host: RayHost, child: SocketChild, secret: string): number {
+  place(host: RayHost, command: ChildCommand, secret: string): number {
     const process = this.#started++, { version } = this.#settings;
+    const { listener, address } = this.#listening!;
     this.#hosts.set(process, host);
-    this.#listener!.expect(child);
-    const { program, args = [], env = {} } = host.command;
-    this.order("start", host.number, process, {
-      ...{ program, args, env, secret, version },
-      ...this.#address,
-    });
+    listener.expect(host);
+    const { program, args = [], env = {} } = command;
+    const order = { program, args, env, secret, version, ...address };
+    this.order("start", host.number, process, order);
     return process;
   }
 
@@ -252,19 +231,15 @@ export class RayCluster implements HostProgram {
  * A process that Ray starts on another machine. It connects to this one, and messages
  * go through that connection; Ray tells its end.
  */
-export class RayHost implements Speaker {
+export class RayHost extends SocketChild {
   readonly number: number;
-  readonly command: ChildCommand;
   readonly #cluster: RayCluster;
-  readonly #child: SocketChild;
-  readonly #dialogue: Dialogue;
-  readonly #placed: Promise<void>;
   readonly #known = Promise.withResolvers<void>();
   #process: number | undefined;
-  #pid = 0;
   /** Address of its node, once it runs. */
   #node: string | undefined;
-  #end: ChildEnd | undefined;
+  /** The end of the process; that of the connection is another. */
+  #fate: ChildEnd | undefined;
 
   /**
    * Has it started.
@@ -274,31 +249,18 @@ export class RayHost implements Speaker {
    * @param command What is run.
    */
   constructor(cluster: RayCluster, number: number, command: ChildCommand) {
+    const secret = crypto.getRandomValues(new Uint8Array(SECRET)).toHex();
+    super(secret);
     this.#cluster = cluster;
     this.number = number;
-    this.command = command;
-    const secret = crypto.getRandomValues(new Uint8Array(SECRET)).toHex();
-    let child!: SocketChild;
-    this.#dialogue = new Dialogue((report) =>
-      child = new SocketChild(secret, report)
-    );
-    this.#child = child;
-    this.#placed = this.#place(secret);
+    this.#place(command, secret);
   }
 
-  get pid(): number {
-    return this.#pid;
-  }
-
-  get end(): ChildEnd | undefined {
-    return this.#end;
-  }
-
-  async #place(secret: string): Promise<void> {
+  async #place(command: ChildCommand, secret: string): Promise<void> {
     try {
       await this.#cluster.reach();
-      if (this.#end !== undefined) return;
-      this.#process = this.#cluster.place(this, this.#child, secret);
+      if (this.#fate !== undefined) return;
+      this.#process = this.#cluster.place(this, command, secret);
     } catch (error) {
       this.note({ failure: (error as Error).message, prints: "" });
     }
@@ -306,42 +268,37 @@ export class RayHost implements Speaker {
 
   /** Notes where it runs. */
   started({ pid, node }: { pid: number; node: string }): void {
-    this.#pid = pid;
+    this.pid = pid;
     this.#node = node;
   }
 
   /** Notes its end, of which there is one. */
-  note({ code, signal, failure, prints }: ChildEnd): void {
-    if (this.#end !== undefined) return;
-    this.#end = { code, signal, failure, prints };
+  note(end: ChildEnd): void {
+    if (this.#fate !== undefined) return;
+    this.#fate = end;
     this.#known.resolve();
     if (this.#process !== undefined) this.#cluster.forget(this.#process);
     // Its last words may still be under way.
-    if (failure === undefined) setTimeout(() => this.#child.kill(), DRAIN_MS);
-    else this.#child.kill();
+    if (end.failure === undefined) setTimeout(() => this.kill(), DRAIN_MS);
+    else this.kill();
   }
 
-  async ask(frame: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  override async ask(frame: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
     try {
-      return await this.#dialogue.ask(frame);
+      return await super.ask(frame);
     } catch {
-      await this.#learnEnd();
-      throw new HostFailure("exit", this.#describe(), {
-        stack: this.#end!.prints,
-      });
+      if (this.#fate === undefined) await this.#askWhy(WHY_MS);
+      if (this.#fate === undefined) this.#order("kill");
+      this.note({ failure: "its connection was closed", prints: "" });
+      const stack = this.#fate!.prints;
+      throw new HostFailure("exit", this.#describe(), { stack });
     }
   }
 
-  /** Finds out how the process ended whose connection was closed. */
-  async #learnEnd(): Promise<void> {
-    if (this.#end !== undefined) return;
-    if (this.#cluster.isDriven) {
-      this.#order("why");
-      await within(WHY_MS, this.#known.promise);
-    }
-    if (this.#end !== undefined) return;
-    this.#order("kill");
-    this.note({ failure: "its connection was closed", prints: "" });
+  /** Waits for the driver to say how it ended. */
+  async #askWhy(ms: number): Promise<void> {
+    this.#order("why");
+    if (this.#cluster.isDriven) await within(ms, this.#known.promise);
   }
 
   #order(kind: "why" | "kill"): void {
@@ -351,7 +308,7 @@ export class RayHost implements Speaker {
 
   /** Describes its end, and what its node lacks, where that is why. */
   #describe(): string {
-    const { failure, ...rest } = this.#end!;
+    const { failure, ...rest } = this.#fate!;
     if (failure !== undefined) return failure;
     const lack = /"([^"]+)"[^"\n]*--cached-only is specified/.exec(rest.prints);
     if (lack === null) return `its process ${describeEnd(rest)}`;
@@ -360,16 +317,12 @@ export class RayHost implements Speaker {
     }' in the cache of its Deno: run 'deno cache envs/mod.ts' there, in a checkout of this version`;
   }
 
-  async close(atOnce: boolean): Promise<HostFailure> {
-    const isOpen = this.#end === undefined;
+  override async close(atOnce: boolean): Promise<HostFailure> {
     // It ends with its input; the driver would end it before that.
-    this.#child.kill();
-    if (isOpen) this.#order(atOnce ? "kill" : "why");
-    if (isOpen && !atOnce && this.#cluster.isDriven) {
-      await within(GRACE_MS, this.#known.promise);
-    }
+    this.kill();
+    if (this.#fate === undefined && atOnce) this.#order("kill");
+    else if (this.#fate === undefined) await this.#askWhy(GRACE_MS);
     this.note({ failure: "it was given up", prints: "" });
-    await this.#placed;
     return new HostFailure("timeout", SILENT);
   }
 }

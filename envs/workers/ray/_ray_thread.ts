@@ -8,7 +8,7 @@ import {
 import type { GroupAnswer } from "../group_hosts.ts";
 import { HostFailure, type SentError, thrownFailure } from "../host_failure.ts";
 import { printToStderr } from "../_print_to_stderr.ts";
-import type { ChildCommand, Speaker } from "../processes/child.ts";
+import type { Child, ChildCommand } from "../processes/child.ts";
 import { frameOf } from "../processes/frames.ts";
 import { ASKS, FAILED, HEAD } from "../processes/host_messages.ts";
 import { HostThread, serveHosts } from "../processes/host_thread.ts";
@@ -121,13 +121,13 @@ export function main(): void {
 /** Speaks to a process that calls `serveProcess`, and passes on its questions. */
 class RemoteProgram implements HostProgram {
   readonly #opening: ProcessOpening;
-  readonly #host: Speaker;
+  readonly #host: Child;
   readonly #side: HostSide;
   readonly #aside: MessagePort;
 
   constructor(
     opening: ProcessOpening,
-    host: Speaker,
+    host: Child,
     { side, aside }: { side: HostSide; aside: MessagePort },
   ) {
     this.#opening = opening;

@@ -114,7 +114,6 @@ function gymnasiumHosts(
  */
 export class RayVecEnv extends AsyncVecEnv {
   readonly #hosts: WorkerHosts;
-  #atUnload = (): void => this.close();
 
   /**
    * Reaches the cluster, starts the processes and waits until they have made their
@@ -139,7 +138,6 @@ export class RayVecEnv extends AsyncVecEnv {
       : denoHosts(groups, source, options);
     super(hosts, options);
     this.#hosts = hosts;
-    addEventListener("unload", this.#atUnload);
   }
 
   /**
@@ -149,11 +147,5 @@ export class RayVecEnv extends AsyncVecEnv {
    */
   pids(): number[] {
     return this.#hosts.pids();
-  }
-
-  /** Ends all processes; what they were doing is lost. */
-  override close(): void {
-    removeEventListener("unload", this.#atUnload);
-    super.close();
   }
 }

@@ -131,6 +131,7 @@ export class WorkerHosts implements WorkerBackend {
   #arrays: readonly GroupArrays[] | undefined;
   #spinner = new Spinner();
   #isClosed = false;
+  readonly #atUnload = (): void => this.close();
 
   constructor(
     {
@@ -143,6 +144,8 @@ export class WorkerHosts implements WorkerBackend {
     this.groups = groups;
     this.#data = data;
     this.#launcher = launcher;
+    // A process that hangs would not see that its input has ended.
+    if (launcher.patienceMs > 0) addEventListener("unload", this.#atUnload);
     if (makeLocal === undefined) return;
     const last = groups.length - 1, { first } = groups[last];
     this.#slots[last] = this.#local = new LocalSlot(makeLocal, first);
@@ -201,6 +204,7 @@ export class WorkerHosts implements WorkerBackend {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const { events, patienceMs } = this.#launcher;
+    if (patienceMs > 0) removeEventListener("unload", this.#atUnload);
     endThreads(this.#slots, events, patienceMs);
     this.#launcher.close();
   }
