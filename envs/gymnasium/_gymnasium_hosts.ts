@@ -21,13 +21,13 @@ import type {
   GroupCommand,
 } from "../workers/group_hosts.ts";
 import { HostFailure } from "../workers/host_failure.ts";
+import { type Child, ChildProcess } from "../workers/processes/child.ts";
+import { HostThread, serveHosts } from "../workers/processes/host_thread.ts";
 import {
   type ChildGroup,
   ChildProgram,
-} from "../workers/processes/_child_program.ts";
-import { type Child, ChildProcess } from "../workers/processes/child.ts";
-import { HostThread, serveHosts } from "../workers/processes/host_thread.ts";
-import type { LocalChild } from "../workers/processes/_process_hosts.ts";
+  type LocalChild,
+} from "../workers/processes/_process_hosts.ts";
 import { WorkerHosts } from "../workers/threads/_worker_hosts.ts";
 import type { HostCommand } from "../workers/threads/_worker_messages.ts";
 import type { Launcher } from "../workers/threads/worker_thread.ts";

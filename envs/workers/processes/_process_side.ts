@@ -19,14 +19,14 @@ export { code };
 const PIECE = 65_536;
 
 /** Sends bytes that are a frame, or a part of one. */
-export function write(bytes: Uint8Array): void {
+function write(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) {
     at += Deno.stdout.writeSync(bytes.subarray(at));
   }
 }
 
 /** Sends a frame; one that is long is not copied together. */
-function writeFrame(parts: readonly Uint8Array[]): void {
+export function writeFrame(parts: readonly Uint8Array[]): void {
   const length = parts.reduce((sum, it) => sum + it.length, 0);
   if (length <= PIECE) return write(frameOf(...parts));
   const header = new Uint8Array(FRAME_HEADER);
@@ -38,7 +38,7 @@ function writeFrame(parts: readonly Uint8Array[]): void {
 export function answer(data: GroupAnswer | SentError): void {
   const head = new Uint8Array(HEAD);
   if ("message" in data) head[0] = FAILED;
-  write(frameOf(head, builtin("node:v8").serialize(data)));
+  writeFrame([head, builtin("node:v8").serialize(data)]);
 }
 
 const messages: Uint8Array<ArrayBuffer>[] = [];
