@@ -40,8 +40,7 @@ class Hosts implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    const { events, patienceMs } = this.thread;
-    endThreads(this.all, events, patienceMs);
+    endThreads(this.all, this.thread);
     this.thread.close();
     assertEquals(this.all.map((it) => it.hasEnded), this.all.map(() => true));
     assertEquals(this.all.filter((it) => isProcess(it.pid)), []);

@@ -173,6 +173,7 @@ export class RayCluster implements HostProgram {
       this.#driver = this.#reaching = undefined;
       const end = { failure: "it was lost with Ray's driver", prints: "" };
       for (const host of this.#hosts.values()) host.note(end);
+      this.#hosts.clear();
     }
   }
 
@@ -184,6 +185,7 @@ export class RayCluster implements HostProgram {
         break;
       case "end":
         host?.note(news);
+        this.#hosts.delete(news.process);
         break;
       case "waiting": {
         const { wanted, free, cpus } = news;
@@ -194,33 +196,27 @@ export class RayCluster implements HostProgram {
     }
   }
 
-  /** Has a host started, and expects it; returns the number of its process. */
-  place(host: RayHost, command: ChildCommand, secret: string): number {
-    const process = this.#started++, { version } = this.#settings;
+  /** Has a host started, and expects it. */
+  place(host: RayHost, command: ChildCommand, secret: string): void {
     const { listener, address } = this.#listening!;
-    this.#hosts.set(process, host);
+    this.#hosts.set(host.process = this.#started++, host);
     listener.expect(host);
     const { program, args = [], env = {} } = command;
+    const { version } = this.#settings;
     const order = { program, args, env, secret, version, ...address };
-    this.order("start", host.number, process, order);
-    return process;
-  }
-
-  /** Forgets a process. */
-  forget(process: number): void {
-    this.#hosts.delete(process);
+    this.order("start", host, order);
   }
 
   /** Gives an order for the process of a host to the driver, if there is one. */
   order(
     kind: keyof typeof TO_DRIVER,
-    child: number,
-    process: number,
+    { number, process }: RayHost,
     data: object = {},
   ): void {
+    if (process === undefined) return;
     const head = new Uint8Array(9), view = new DataView(head.buffer);
     view.setUint8(0, TO_DRIVER[kind]);
-    view.setUint32(1, child, true);
+    view.setUint32(1, number, true);
     view.setUint32(5, process, true);
     const text = new TextEncoder().encode(JSON.stringify(data));
     this.#driver?.send(frameOf(head, text));
@@ -235,7 +231,8 @@ export class RayHost extends SocketChild {
   readonly number: number;
   readonly #cluster: RayCluster;
   readonly #known = Promise.withResolvers<void>();
-  #process: number | undefined;
+  /** Number of its process, which no other one has. */
+  process: number | undefined;
   /** Address of its node, once it runs. */
   #node: string | undefined;
   /** The end of the process; that of the connection is another. */
@@ -260,7 +257,7 @@ export class RayHost extends SocketChild {
     try {
       await this.#cluster.reach();
       if (this.#fate !== undefined) return;
-      this.#process = this.#cluster.place(this, command, secret);
+      this.#cluster.place(this, command, secret);
     } catch (error) {
       this.note({ failure: (error as Error).message, prints: "" });
     }
@@ -277,7 +274,6 @@ export class RayHost extends SocketChild {
     if (this.#fate !== undefined) return;
     this.#fate = end;
     this.#known.resolve();
-    if (this.#process !== undefined) this.#cluster.forget(this.#process);
     // Its last words may still be under way.
     if (end.failure === undefined) setTimeout(() => this.kill(), DRAIN_MS);
     else this.kill();
@@ -288,7 +284,7 @@ export class RayHost extends SocketChild {
       return await super.ask(frame);
     } catch {
       if (this.#fate === undefined) await this.#askWhy(WHY_MS);
-      if (this.#fate === undefined) this.#order("kill");
+      if (this.#fate === undefined) this.#cluster.order("kill", this);
       this.note({ failure: "its connection was closed", prints: "" });
       const stack = this.#fate!.prints;
       throw new HostFailure("exit", this.#describe(), { stack });
@@ -297,13 +293,8 @@ export class RayHost extends SocketChild {
 
   /** Waits for the driver to say how it ended. */
   async #askWhy(ms: number): Promise<void> {
-    this.#order("why");
+    this.#cluster.order("why", this);
     if (this.#cluster.isDriven) await within(ms, this.#known.promise);
-  }
-
-  #order(kind: "why" | "kill"): void {
-    if (this.#process === undefined) return;
-    this.#cluster.order(kind, this.number, this.#process);
   }
 
   /** Describes its end, and what its node lacks, where that is why. */
@@ -320,7 +311,7 @@ export class RayHost extends SocketChild {
   override async close(atOnce: boolean): Promise<HostFailure> {
     // It ends with its input; the driver would end it before that.
     this.kill();
-    if (this.#fate === undefined && atOnce) this.#order("kill");
+    if (this.#fate === undefined && atOnce) this.#cluster.order("kill", this);
     else if (this.#fate === undefined) await this.#askWhy(GRACE_MS);
     this.note({ failure: "it was given up", prints: "" });
     return new HostFailure("timeout", SILENT);

@@ -82,7 +82,7 @@ export class RayLauncher extends HostThread {
   }
 
   override close(): void {
-    endThreads([this.#cluster], this.events, this.patienceMs);
+    endThreads([this.#cluster], this);
     this.#notices.close();
     super.close();
   }

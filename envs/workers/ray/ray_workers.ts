@@ -145,9 +145,8 @@ export class RayWorkers implements RemoteWorkers {
 
   close(): void {
     removeEventListener("unload", this.#atUnload);
-    const all = this.#workers.splice(0),
-      { events, patienceMs } = this.#launcher;
-    endThreads(all.map((it) => it.worker), events, patienceMs);
+    const all = this.#workers.splice(0);
+    endThreads(all.map((it) => it.worker), this.#launcher);
     all.forEach(forget);
     this.#launcher.close();
   }

@@ -12,7 +12,7 @@ import { HostFailure, sendableError, thrownFailure } from "../host_failure.ts";
 import { type HostCommand, Spinner } from "./_worker_messages.ts";
 import { serveWorker } from "./serve_worker.ts";
 import {
-  awaitEnds,
+  awaitThat,
   endThreads,
   type Launcher,
   ThreadLauncher,
@@ -165,7 +165,8 @@ export class WorkerHosts implements WorkerBackend {
     const before = this.#slots[group], launcher = this.#launcher;
     before?.drop();
     if (before instanceof LocalSlot) return;
-    if (before) awaitEnds([before], launcher.events, launcher.patienceMs);
+    const { events, patienceMs } = launcher;
+    if (before) awaitThat(() => before.hasEnded, events, patienceMs);
     const range = this.groups[group], arrays = this.#arrays?.[group];
     const data = { ...this.#data, range, arrays, group };
     this.#slots[group] = new WorkerThread(launcher, { data });
@@ -203,10 +204,10 @@ export class WorkerHosts implements WorkerBackend {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const { events, patienceMs } = this.#launcher;
-    if (patienceMs > 0) removeEventListener("unload", this.#atUnload);
-    endThreads(this.#slots, events, patienceMs);
-    this.#launcher.close();
+    const launcher = this.#launcher;
+    if (launcher.patienceMs > 0) removeEventListener("unload", this.#atUnload);
+    endThreads(this.#slots, launcher);
+    launcher.close();
   }
 
   #areReady(groups: readonly number[]): boolean {

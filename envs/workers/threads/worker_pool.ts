@@ -178,7 +178,7 @@ export class WorkerPool {
     this.#restarts.broken ??= new TypeError(
       "Cannot use workers that were closed",
     );
-    endThreads(this.#workers, this.#threads.events);
+    endThreads(this.#workers, this.#threads);
     this.#elsewhere?.close();
   }
 

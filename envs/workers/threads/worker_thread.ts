@@ -135,7 +135,7 @@ export class WorkerThread implements WorkerHandle {
   #silence(): HostFailure {
     const { events, patienceMs } = this.#launcher;
     Atomics.notify(this.#words, WORD.state);
-    if (patienceMs > 0) awaitEnds([this], events, patienceMs);
+    awaitThat(() => this.hasEnded, events, patienceMs);
     const told = this.#read<SentError>();
     return told ? thrownFailure(told) : new HostFailure("timeout", SILENT);
   }
@@ -181,24 +181,13 @@ export const SILENT = "it is silent";
 /** Time for workers to close their programs. */
 const GRACE_MS = 2_000;
 
-type Ending = Pick<WorkerThread, "drop" | "hasEnded">;
-
 /** Releases hosts, and waits for a while until they have ended. */
 export function endThreads(
-  threads: readonly Ending[],
-  events: Int32Array,
-  patienceMs = 0,
+  threads: readonly Pick<WorkerThread, "drop" | "hasEnded">[],
+  { events, patienceMs }: Pick<Launcher, "events" | "patienceMs">,
 ): void {
   threads.forEach((it) => it.drop());
-  awaitEnds(threads, events, Math.max(patienceMs, GRACE_MS));
-}
-
-/** Waits for a while until hosts have ended. */
-export function awaitEnds(
-  threads: readonly Ending[],
-  events: Int32Array,
-  timeoutMs: number,
-): void {
+  const timeoutMs = Math.max(patienceMs, GRACE_MS);
   awaitThat(() => threads.every((it) => it.hasEnded), events, timeoutMs);
 }
 
