@@ -104,11 +104,11 @@ interface GymnasiumHostsOptions extends GymnasiumOptions {
   /** True where pictures are wanted if there are some. */
   readonly draws: boolean;
   /**
-   * Starts processes of other machines.
+   * Returns what starts processes of other machines.
    *
    * @default processes of this machine
    */
-  readonly launcher?: Launcher;
+  readonly launcher?: () => Launcher;
 }
 
 /** Environments of Gymnasium, one Python process for each group. */
@@ -145,7 +145,7 @@ export class GymnasiumHosts extends WorkerHosts {
     const local = { command: hostCommand(python), showPrints };
     super({
       groups,
-      launcher: launcher ?? new HostThread(import.meta.url),
+      launcher: launcher?.() ?? new HostThread(import.meta.url),
       data: {
         ...local,
         ...{ settings, id, python, resets },

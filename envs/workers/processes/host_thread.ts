@@ -57,8 +57,14 @@ export function serveHosts<Data>(
     port: MessagePort;
   };
   const sides = new Set<HostSide>();
-  const die = (error: unknown): void => sides.forEach((it) => it.die(error));
   const process = builtin("node:process");
+  const die = (error: unknown): void => {
+    for (const it of sides) {
+      it.fail(error);
+      it.end();
+    }
+    process.exit();
+  };
   process.on("unhandledRejection", die);
   process.on("uncaughtException", die);
   // It keeps this thread alive, which else only waits for shared memory.

@@ -104,17 +104,21 @@ Deno.test("an error of the thread itself is told at once", async () => {
     import { HostThread } from "${import.meta.resolve("./host_thread.ts")}";
     const thread = new HostThread(${JSON.stringify(MODULE)});
     const data = { args: ${JSON.stringify(ARGS)}, text: "hello" };
-    const host = new WorkerThread(thread, { data });
-    const finish = () => {
+    const hosts = [0, 1].map(() => new WorkerThread(thread, { data }));
+    const finish = (host) => {
       awaitThat(() => host.isReady, thread.events, 20_000);
       return host.finish();
     };
-    finish();
-    host.begin({ type: "reset" });
-    try {
-      finish();
-    } catch (error) {
-      console.log(error.what);
+    hosts.forEach(finish);
+    hosts[1].begin({ type: "reset" });
+    for (const host of hosts.reverse()) {
+      try {
+        finish(host);
+        host.begin({ type: "step" });
+        finish(host);
+      } catch (error) {
+        console.log(error.what);
+      }
     }
     Deno.exit();`;
   const config = new URL("../../../deno.json", import.meta.url).pathname;
@@ -124,6 +128,6 @@ Deno.test("an error of the thread itself is told at once", async () => {
   }).output();
   assertEquals(
     new TextDecoder().decode(stdout),
-    "it threw RangeError: thrown in the thread\n",
+    "it threw RangeError: thrown in the thread\nits worker ended\n",
   );
 });

@@ -83,7 +83,7 @@ function gymnasiumHosts(
     resets: true,
     draws: false,
     python: PYTHON,
-    launcher: new RayLauncher(groups.length, { ...options, folder }),
+    launcher: () => new RayLauncher(groups.length, { ...options, folder }),
   });
 }
 
