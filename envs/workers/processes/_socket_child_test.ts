@@ -47,7 +47,7 @@ class ToldChild extends SocketChild {
 }
 
 /** A listener that is closed at the end, and the children that it expects. */
-class Listening implements AsyncDisposable {
+class Listening implements Disposable {
   readonly listener: SocketListener;
   #isClosed = false;
   #children: SocketChild[] = [];
@@ -79,7 +79,7 @@ class Listening implements AsyncDisposable {
     this.#isClosed = true;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.dispose](): void {
     this.close();
     for (const child of this.#children) child.kill();
     for (const conn of this.#conns) close(conn);
@@ -147,7 +147,7 @@ async function assertLetIn(it: Listening, secret: string): Promise<void> {
 }
 
 Deno.test("messages of all lengths go both ways, and nothing that is printed", async () => {
-  await using it = new Listening();
+  using it = new Listening();
   const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   const lengths = [1, 0, 31, 32, 33, 65_536, 262_143, 262_145, 5_000_000, 2];
@@ -168,7 +168,7 @@ Deno.test("messages of all lengths go both ways, and nothing that is printed", a
 });
 
 Deno.test("a secret may come in pieces, or with the first message", async () => {
-  await using it = new Listening();
+  using it = new Listening();
   for (const length of [1, 31, 32]) {
     const news: News[] = [];
     it.expect(SECRET, news);
@@ -182,7 +182,7 @@ Deno.test("a secret may come in pieces, or with the first message", async () => 
 });
 
 Deno.test("what is sent before a child has connected is kept for it", async () => {
-  await using it = new Listening();
+  using it = new Listening();
   const child = it.expect(SECRET);
   const texts = ["one", "", "three", "x".repeat(1_000_000)];
   for (const text of texts) child.send(frameOf(bytesOf(text)));
@@ -192,7 +192,7 @@ Deno.test("what is sent before a child has connected is kept for it", async () =
 });
 
 Deno.test("a child has ended when the other side closes, after what it sent", async () => {
-  await using it = new Listening();
+  using it = new Listening();
   const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   await write(conn, frameOf(bytesOf("last words")));
@@ -206,7 +206,7 @@ Deno.test("a child has ended when the other side closes, after what it sent", as
 });
 
 Deno.test("a child that is killed loses its connection", async () => {
-  await using it = new Listening();
+  using it = new Listening();
   const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   child.send(frameOf(bytesOf("hello")));
@@ -217,7 +217,7 @@ Deno.test("a child that is killed loses its connection", async () => {
 });
 
 Deno.test("a child that is killed before it comes is expected no longer", async () => {
-  await using it = new Listening();
+  using it = new Listening();
   const news: News[] = [], child = it.expect(SECRET, news);
   child.send(frameOf(bytesOf("never sent")));
   child.kill();
@@ -226,7 +226,7 @@ Deno.test("a child that is killed before it comes is expected no longer", async 
 });
 
 Deno.test("each child gets the connection that says its secret", async () => {
-  await using it = new Listening();
+  using it = new Listening();
   const secrets = [SECRET, OTHER, SECRET.replace("f", "e")];
   const children = secrets.map((secret) => it.expect(secret));
   for (const [i, secret] of [...secrets.entries()].reverse()) {
@@ -237,7 +237,7 @@ Deno.test("each child gets the connection that says its secret", async () => {
 });
 
 Deno.test("who says no secret of a child is closed", async () => {
-  await using it = new Listening();
+  using it = new Listening();
   const news: News[] = [];
   it.expect(SECRET, news);
   const wrong = [
@@ -261,7 +261,7 @@ Deno.test("who says no secret of a child is closed", async () => {
 });
 
 Deno.test("a secret is void once it was said", async () => {
-  await using it = new Listening();
+  using it = new Listening();
   const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   child.send(frameOf(bytesOf("first")));
@@ -278,7 +278,7 @@ Deno.test("a secret is void once it was said", async () => {
 });
 
 Deno.test("who says nothing, or half a secret, is closed after a while", async () => {
-  await using it = new Listening({ proofMs: 50 });
+  using it = new Listening({ proofMs: 50 });
   it.expect(SECRET);
   const conns = [await it.connect(), await it.connect(SECRET.slice(0, 16))];
   await Promise.all(conns.map(untilClosed));
@@ -301,7 +301,7 @@ Deno.test("who says nothing, or half a secret, is closed after a while", async (
 });
 
 Deno.test("of 100 silent connections only so many stay", async () => {
-  await using it = new Listening({ unproven: 16 });
+  using it = new Listening({ unproven: 16 });
   const child = it.expect(SECRET);
   let closed = 0;
   const silent: Deno.TcpConn[] = [];
@@ -323,7 +323,7 @@ Deno.test("of 100 silent connections only so many stay", async () => {
 });
 
 Deno.test("silent connections make place for a child when their time is over", async () => {
-  await using it = new Listening({ unproven: 16, proofMs: 50 });
+  using it = new Listening({ unproven: 16, proofMs: 50 });
   const silent = [];
   for (let i = 0; i < 100; i++) silent.push(await it.connect());
   await Promise.all(silent.map(untilClosed));
@@ -331,7 +331,7 @@ Deno.test("silent connections make place for a child when their time is over", a
 });
 
 Deno.test("a listener that is closed closes who has said nothing, but no child", async () => {
-  await using it = new Listening({ proofMs: 1e9 });
+  using it = new Listening({ proofMs: 1e9 });
   const child = it.expect(SECRET), conn = await it.connect(SECRET);
   child.send(frameOf(bytesOf("first")));
   await readMessages(conn, 1);
@@ -343,8 +343,8 @@ Deno.test("a listener that is closed closes who has said nothing, but no child",
   assertEquals((await readMessages(conn, 1)).map(textOf), ["second"]);
 });
 
-Deno.test("it cannot listen at a port that is in use", async () => {
-  await using it = new Listening();
+Deno.test("it cannot listen at a port that is in use", () => {
+  using it = new Listening();
   const { port } = it.listener;
   const options = { hostname, port, unproven: 1 };
   assertThrows(() => new SocketListener(options), Deno.errors.AddrInUse);
@@ -352,7 +352,7 @@ Deno.test("it cannot listen at a port that is in use", async () => {
 
 /** A round with each kind of connection; returns the port. */
 async function useAll(): Promise<number> {
-  await using it = new Listening({ unproven: 2 });
+  using it = new Listening({ unproven: 2 });
   await assertLetIn(it, SECRET);
   // It takes nothing, so that the rest of the message is not written.
   const full = it.expect(OTHER);

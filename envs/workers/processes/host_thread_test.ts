@@ -21,8 +21,8 @@ class Hosts implements Disposable {
   readonly all: WorkerThread[] = [];
 
   /** Starts a host and waits for its first answer. */
-  start(text = "hello", aside?: MessageChannel): WorkerThread {
-    const data: PlainHost = { args: ARGS, text };
+  start(text?: string, aside?: MessageChannel): WorkerThread {
+    const data: PlainHost = { args: ARGS, text: text ?? "hello" };
     const host = new WorkerThread(this.thread, { data, aside: aside?.port2 });
     this.all.push(host);
     this.finish(host);
