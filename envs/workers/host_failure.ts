@@ -98,6 +98,11 @@ export function startError(name: string, failure: HostFailure): Error {
   return error;
 }
 
+/** Makes the failure of a host that is silent, and has perhaps printed something. */
+export function silentFailure(stack?: string): HostFailure {
+  return new HostFailure("timeout", "it is silent", { stack });
+}
+
 /** Says how long a host that is silent was waited for. */
 export function timed(failure: HostFailure, timeoutMs: number): HostFailure {
   if (failure.reason !== "timeout") return failure;

@@ -93,7 +93,7 @@ export abstract class ChildProgram implements HostProgram {
     }
   }
 
-  close(isBusy: boolean): Promise<HostFailure> {
+  close(isBusy: boolean): Promise<string | undefined> {
     return this.child.close(isBusy);
   }
 }

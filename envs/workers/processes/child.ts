@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { HostFailure } from "../host_failure.ts";
 import { printToStderr } from "../_print_to_stderr.ts";
-import { SILENT } from "../threads/worker_thread.ts";
 import { FrameReader } from "./frames.ts";
 
 /**
@@ -74,8 +73,8 @@ export abstract class Child {
   /** Ends it at once. */
   abstract kill(): void;
 
-  /** Ends it, at once or by itself; returns what to tell of one that was silent. */
-  abstract close(atOnce: boolean): Promise<HostFailure>;
+  /** Ends it, at once or by itself; returns what it printed, where that is known. */
+  abstract close(atOnce: boolean): Promise<string | undefined>;
 
   /** Takes a message. */
   protected take(message: Uint8Array<ArrayBuffer>): void {
@@ -192,14 +191,14 @@ export class ChildProcess extends Child {
     }
   }
 
-  override async close(atOnce: boolean): Promise<HostFailure> {
+  override async close(atOnce: boolean): Promise<string> {
     if (!atOnce) {
       this.#closeInput();
       await within(GRACE_MS, this.#ended);
     }
     this.kill();
     await this.#ended;
-    return new HostFailure("timeout", SILENT, { stack: this.end!.prints });
+    return this.end!.prints;
   }
 
   #closeInput(): void {

@@ -130,9 +130,8 @@ Deno.test("closing leaves no process, not even a stubborn one", async () => {
     await withChild(async (child) => {
       await ask(child, "print hello");
       await ask(child, "sleep 20");
-      const { reason, stack } = await child.close(false);
-      assertEquals(reason, "timeout");
-      assert(stack!.includes("stderr says hello"));
+      const prints = await child.close(false);
+      assert(prints.includes("stderr says hello"));
       assert(!isProcess(child.pid));
       ends.push(child.end!.signal ?? child.end!.code);
     }, ...args);

@@ -12,7 +12,6 @@ import {
 import { SocketChild, SocketListener } from "../processes/_socket_child.ts";
 import { frameOf } from "../processes/frames.ts";
 import type { HostProgram } from "../threads/serve_worker.ts";
-import { SILENT } from "../threads/worker_thread.ts";
 import texts from "./driver/texts.json" with { type: "json" };
 import type { RayOptions } from "./ray_options.ts";
 import { rayProgram, rayPython, unsecured, whyNoRay } from "./ray_program.ts";
@@ -128,10 +127,9 @@ export class RayCluster implements HostProgram {
     return () => ({});
   }
 
-  async close(): Promise<HostFailure> {
+  async close(): Promise<undefined> {
     this.#listening?.listener.close();
     await this.#driver?.close(false);
-    return new HostFailure("timeout", SILENT);
   }
 
   /** True while the driver runs. */
@@ -308,12 +306,11 @@ export class RayHost extends SocketChild {
     }' in the cache of its Deno: run 'deno cache envs/mod.ts' there, in a checkout of this version`;
   }
 
-  override async close(atOnce: boolean): Promise<HostFailure> {
+  override async close(atOnce: boolean): Promise<undefined> {
     // It ends with its input; the driver would end it before that.
     this.kill();
     if (this.#fate === undefined && atOnce) this.#cluster.order("kill", this);
     else if (this.#fate === undefined) await this.#askWhy(GRACE_MS);
     this.note({ failure: "it was given up", prints: "" });
-    return new HostFailure("timeout", SILENT);
   }
 }

@@ -5,7 +5,6 @@ import {
   type GymnasiumGroup,
   GymnasiumProgram,
 } from "../../gymnasium/_gymnasium_hosts.ts";
-import type { GroupAnswer } from "../group_hosts.ts";
 import { HostFailure, type SentError, thrownFailure } from "../host_failure.ts";
 import { printToStderr } from "../_print_to_stderr.ts";
 import type { Child, ChildCommand } from "../processes/child.ts";
@@ -14,7 +13,6 @@ import { ASKS, FAILED, HEAD } from "../processes/host_messages.ts";
 import { HostThread, serveHosts } from "../processes/host_thread.ts";
 import { type DenoGroup, DenoProgram } from "../processes/_process_hosts.ts";
 import type { ProcessOpening } from "../processes/serve_process.ts";
-import type { HostCommand } from "../threads/_worker_messages.ts";
 import type { HostProgram, HostSide } from "../threads/serve_worker.ts";
 import {
   awaitThat,
@@ -110,7 +108,7 @@ export function main(): void {
     }
     const host = new RayHost(cluster, data.group, data.command);
     if ("opening" in data) {
-      return new RemoteProgram(data.opening, host, { side, aside: aside! });
+      return remoteProgram(data.opening, host, { side, aside: aside! });
     }
     return "python" in data
       ? new GymnasiumProgram(data, host)
@@ -119,54 +117,39 @@ export function main(): void {
 }
 
 /** Speaks to a process that calls `serveProcess`, and passes on its questions. */
-class RemoteProgram implements HostProgram {
-  readonly #opening: ProcessOpening;
-  readonly #host: Child;
-  readonly #side: HostSide;
-  readonly #aside: MessagePort;
-
-  constructor(
-    opening: ProcessOpening,
-    host: Child,
-    { side, aside }: { side: HostSide; aside: MessagePort },
-  ) {
-    this.#opening = opening;
-    this.#host = host;
-    this.#side = side;
-    this.#aside = aside;
-  }
-
-  get pid(): number {
-    return this.#host.pid;
-  }
-
-  async run(command: HostCommand): Promise<() => GroupAnswer> {
-    const request = command.type === "open" ? this.#opening : command;
-    let said = await this.#host.ask(frameOf(bytesOf(request)));
-    while (said[0] === ASKS) {
-      said = await this.#host.ask(await this.#pass(said));
-    }
-    const data = valueOf(said.subarray(HEAD));
-    if (said[0] === FAILED) throw thrownFailure(data);
-    return () => data;
-  }
-
+function remoteProgram(
+  opening: ProcessOpening,
+  host: Child,
+  { side, aside }: { side: HostSide; aside: MessagePort },
+): HostProgram {
   /** Passes a question on; returns the frame with what it is told. */
-  async #pass({ buffer }: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  async function pass({ buffer }: Uint8Array<ArrayBuffer>) {
     const { promise, resolve } = Promise.withResolvers<
       ArrayBuffer | SentError
     >();
-    this.#aside.once("message", resolve);
+    aside.once("message", resolve);
     // Memory itself: of a view each number would be looked at.
-    this.#aside.postMessage(buffer, [buffer]);
-    this.#side.beat();
+    aside.postMessage(buffer, [buffer]);
+    side.beat();
     const told = await promise;
     if (told instanceof ArrayBuffer) return new Uint8Array(told);
     throw thrownFailure(told);
   }
-
-  close(isBusy: boolean): Promise<HostFailure> {
-    this.#aside.close();
-    return this.#host.close(isBusy);
-  }
+  return {
+    get pid() {
+      return host.pid;
+    },
+    async run(command) {
+      const request = command.type === "open" ? opening : command;
+      let said = await host.ask(frameOf(bytesOf(request)));
+      while (said[0] === ASKS) said = await host.ask(await pass(said));
+      const data = valueOf(said.subarray(HEAD));
+      if (said[0] === FAILED) throw thrownFailure(data);
+      return () => data;
+    },
+    close(isBusy) {
+      aside.close();
+      return host.close(isBusy);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { builtin } from "@bellman/files";
-import { type HostFailure, sendableError } from "../host_failure.ts";
+import { sendableError, silentFailure } from "../host_failure.ts";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "../group_hosts.ts";
 import {
   ANSWER,
@@ -67,9 +67,9 @@ export interface HostProgram {
    * Ends it.
    *
    * @param isBusy True where it has a command: it is ended at once.
-   * @returns What to tell of one that was silent.
+   * @returns The last that it printed, where that is known.
    */
-  close(isBusy: boolean): Promise<HostFailure>;
+  close(isBusy: boolean): Promise<string | undefined>;
 }
 
 /** The host's side of what it shares with the caller. */
@@ -123,7 +123,8 @@ export class HostSide {
       const change = Atomics.waitAsync(words, WORD.state, state);
       if (change.async) await change.value;
     }
-    port.postMessage(sendableError(await program.close(isBusy)));
+    const prints = await program.close(isBusy);
+    port.postMessage(sendableError(silentFailure(prints)));
     this.end();
   }
 

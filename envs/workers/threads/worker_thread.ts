@@ -1,7 +1,12 @@
 import { builtin } from "@bellman/files";
 import type { MessagePort } from "node:worker_threads";
 import type { GroupAnswer, GroupArrays } from "../group_hosts.ts";
-import { HostFailure, type SentError, thrownFailure } from "../host_failure.ts";
+import {
+  HostFailure,
+  type SentError,
+  silentFailure,
+  thrownFailure,
+} from "../host_failure.ts";
 import { startWorker } from "../start_worker.ts";
 import type { WorkerHandle } from "./pooled_worker.ts";
 import {
@@ -137,7 +142,7 @@ export class WorkerThread implements WorkerHandle {
     Atomics.notify(this.#words, WORD.state);
     awaitThat(() => this.hasEnded, events, patienceMs);
     const told = this.#read<SentError>();
-    return told ? thrownFailure(told) : new HostFailure("timeout", SILENT);
+    return told ? thrownFailure(told) : silentFailure();
   }
 
   /**
@@ -174,9 +179,6 @@ export class WorkerThread implements WorkerHandle {
     return receiveMessageOnPort(this.#port)?.message as T | undefined;
   }
 }
-
-/** Says that a host was given up, as the end of a sentence about it. */
-export const SILENT = "it is silent";
 
 /** Time for workers to close their programs. */
 const GRACE_MS = 2_000;
