@@ -17,15 +17,20 @@ import { bytesOf } from "../workers/_group_arrays.ts";
 import type {
   EnvSlice,
   GroupAnswer,
+  GroupArrays,
   GroupCommand,
 } from "../workers/group_hosts.ts";
 import { HostFailure } from "../workers/host_failure.ts";
+import { type Child, ChildProcess } from "../workers/processes/child.ts";
+import { HostThread, serveHosts } from "../workers/processes/host_thread.ts";
 import {
-  ChildHosts,
-  type ChildHostsOptions,
-  type HostCommand,
-} from "../workers/processes/_child_hosts.ts";
-import { REQUEST } from "../workers/processes/host_messages.ts";
+  type ChildGroup,
+  ChildProgram,
+  type LocalChild,
+} from "../workers/processes/_process_hosts.ts";
+import { WorkerHosts } from "../workers/threads/_worker_hosts.ts";
+import type { HostCommand } from "../workers/threads/_worker_messages.ts";
+import type { Launcher } from "../workers/threads/worker_thread.ts";
 import {
   checkPlain,
   defaultPython,
@@ -34,17 +39,12 @@ import {
   otherPython,
 } from "./python.ts";
 
-/** Time for a host to change over to other pipes. */
-const SWITCH_MS = 10_000;
-
 /** Version of the messages that this side speaks. */
 const PROTOCOL = 1;
 
 /** Description that a host gives of its environments. */
 interface Handshake {
   readonly protocol: number;
-  /** The folder of the named pipes, which the host removes once they are open. */
-  readonly pipes: string | null;
   readonly observationSpace: Space;
   readonly actionSpace: Space;
   readonly maxEpisodeSteps: number | null;
@@ -79,13 +79,6 @@ function readJson<T>(
   return JSON.parse(new TextDecoder().decode(bytes), revive);
 }
 
-/** A failure whose message is a whole sentence, of one of this side's classes. */
-export class Refusal extends HostFailure {
-  constructor(message: string, thrown: { name: string; stack?: string }) {
-    super("error", message, thrown);
-  }
-}
-
 /** Number of seeds of NumPy's old generator. */
 const SEEDS = 2 ** 32;
 
@@ -96,15 +89,6 @@ const SEEDS = 2 ** 32;
 export function seedBytes(seeds: readonly number[]): Uint8Array {
   const words = BigUint64Array.from(seeds, (seed) => BigInt(seed % SEEDS));
   return new Uint8Array(words.buffer);
-}
-
-/**
- * True where a named pipe can be made: not on Windows, nor without permission.
- */
-function mayMakePipe(): boolean {
-  const isGranted = (name: "read" | "write"): boolean =>
-    Deno.permissions.querySync({ name }).state === "granted";
-  return Deno.build.os !== "windows" && isGranted("read") && isGranted("write");
 }
 
 /** Environments and number of the hosts. */
@@ -119,25 +103,18 @@ interface GymnasiumHostsOptions extends GymnasiumOptions {
   readonly infoStatistics?: readonly string[];
   /** True where pictures are wanted if there are some. */
   readonly draws: boolean;
-  /** Makes processes of other machines. */
-  readonly children?: ChildHostsOptions["children"];
+  /**
+   * Returns what starts processes of other machines.
+   *
+   * @default processes of this machine
+   */
+  readonly launcher?: () => Launcher;
 }
 
-/**
- * Environments of Gymnasium, one Python process for each group; `host/main.py` is
- * the other side.
- */
-export class GymnasiumHosts extends ChildHosts {
-  /** The `info` of the last step of a single environment. */
-  info: StepResult["info"];
-  /** The last picture. */
-  picture: RgbImage | undefined;
-  #id: string;
-  #recordsInfo = false;
-  #python: string;
-  #isElsewhere: boolean;
-  #settings: object;
-  #observationSpace: Space | undefined;
+/** Environments of Gymnasium, one Python process for each group. */
+export class GymnasiumHosts extends WorkerHosts {
+  /** Bytes of the actions of an environment. */
+  #actionBytes = 0;
 
   constructor(
     id: string,
@@ -152,7 +129,7 @@ export class GymnasiumHosts extends ChildHosts {
       infoStatistics = [],
       useActionMasks,
       showOutput: showPrints = false,
-      children,
+      launcher,
     }: GymnasiumHostsOptions,
   ) {
     checkDeno(`make gym:${id}`);
@@ -160,39 +137,79 @@ export class GymnasiumHosts extends ChildHosts {
     checkOptions(`gym:${id}`, { useActionMasks }, { useActionMasks: FLAG });
     const wrapped = wrappers.map(({ name, kwargs = {} }) => ({ name, kwargs }));
     checkPlain(wrapped, "wrappers");
-    const command = hostCommand(python);
-    super(groups, { command, showPrints, resets, children });
-    this.#id = id;
-    this.#python = python;
-    this.#isElsewhere = children !== undefined;
-    this.#settings = {
-      protocol: PROTOCOL,
-      id,
-      kwargs,
-      modules,
-      wrappers: wrapped,
-      infoStatistics,
-      useActionMasks,
-      resets,
-      draws,
+    const settings = {
+      ...{ protocol: PROTOCOL, id, kwargs, modules, wrappers: wrapped },
+      ...{ infoStatistics, useActionMasks, resets, draws },
       otherPython: otherPython(),
-      pipes: this.#pipes(),
     };
+    const local = { command: hostCommand(python), showPrints };
+    super({
+      groups,
+      launcher: launcher?.() ?? new HostThread(import.meta.url),
+      data: {
+        ...local,
+        ...{ settings, id, python, resets },
+        isElsewhere: launcher !== undefined,
+      },
+    });
+  }
+
+  override attach(arrays: readonly GroupArrays[]): void {
+    super.attach(arrays);
+    const [{ actions, rewards }] = arrays;
+    const all = bytesOf(actions).reduce((sum, it) => sum + it.length, 0);
+    this.#actionBytes = all / rewards.length;
   }
 
   /**
-   * Names the pipes that a host is to make, which are faster for short messages:
-   * one for its answers only where this thread has no other host to wait for.
+   * Returns more for a restore, which plays actions again, of each environment
+   * for itself.
    */
-  #pipes(): string[] {
-    if (this.#isElsewhere || !mayMakePipe()) return [];
-    return this.groups.length === 1 ? ["input", "output"] : ["input"];
+  patience(_group: number, command: GroupCommand): number {
+    if (command.type !== "load") return 1;
+    const { actions } = snapshotRecord(command.snapshot, ["actions"]);
+    return 1 + (actions as Uint8Array).length / this.#actionBytes;
+  }
+}
+
+/** Answer of a host of a single environment. */
+export interface GymnasiumAnswer extends GroupAnswer {
+  /** The `info` of a step, where there is some. */
+  readonly info?: StepResult["info"];
+  /** A picture that was asked for. */
+  readonly picture?: RgbImage;
+}
+
+/** A group in a Python process. */
+export interface GymnasiumGroup extends ChildGroup {
+  readonly id: string;
+  readonly python: string;
+  readonly settings: object;
+  readonly isElsewhere: boolean;
+}
+
+/** Speaks to the processes, in a thread of this very module. */
+export function main(): void {
+  serveHosts<GymnasiumGroup & LocalChild>((data) =>
+    new GymnasiumProgram(data, new ChildProcess(data.command, data.showPrints))
+  );
+}
+
+/** Speaks to a Python process; `host/main.py` is the other side. */
+export class GymnasiumProgram extends ChildProgram {
+  #group: GymnasiumGroup;
+  #recordsInfo = false;
+  #observationSpace: Space | undefined;
+
+  constructor(group: GymnasiumGroup, child: Child) {
+    super(group, child);
+    this.#group = group;
   }
 
-  override encode(group: number, command: HostCommand): Uint8Array[] {
+  override encode(command: HostCommand): readonly Uint8Array[] {
     switch (command.type) {
       case "open":
-        return [textBytes({ ...this.#settings, ...this.groups[group] })];
+        return [textBytes({ ...this.#group.settings, ...this.range })];
       case "reset":
         return [seedBytes(command.seeds ?? [])];
       case "load":
@@ -207,94 +224,73 @@ export class GymnasiumHosts extends ChildHosts {
   }
 
   override decode(
-    group: number,
     data: Uint8Array,
     type: HostCommand["type"],
-  ): GroupAnswer {
-    if (type === "open") return { opened: this.#opened(group, data) };
+  ): GymnasiumAnswer {
+    if (type === "open") return { opened: this.#opened(data) };
     if (type === "save") return { snapshot: readState(data) };
     if (type === "goals") {
       return { results: new Float64Array(data.slice().buffer) };
     }
-    if (type === "render") {
-      const [[width, height], pixels] = readSizes(data);
-      this.picture = { width, height, data: pixels.slice() };
-    }
-    return {};
+    if (type !== "render") return {};
+    const [[width, height], pixels] = readSizes(data);
+    return { picture: { width, height, data: pixels.slice() } };
   }
 
-  override readRest(info: Uint8Array): GroupAnswer {
+  override readRest(info: Uint8Array): GymnasiumAnswer {
     if (this.#recordsInfo) {
       return { episodes: info.length > 0 ? readJson(info) : [] };
     }
-    this.info = info.length > 0 ? readJson(info) : undefined;
-    return {};
+    return info.length > 0 ? { info: readJson(info) } : {};
   }
 
   override readFailure(data: Uint8Array): HostFailure {
-    const told = readJson<HostError>(data);
-    const { name, message, traceback: stack, known } = told;
-    if (!told.isRefusal) {
-      return new HostFailure("error", message, { name, stack });
-    }
+    const { name, message, traceback: stack, known, isRefusal } = readJson<
+      HostError
+    >(data);
+    if (!isRefusal) return new HostFailure("error", message, { name, stack });
     // Ids as one asks for them with the module that this one names, if it does.
-    const id = this.#id, prefix = id.slice(0, id.lastIndexOf(":") + 1);
+    const { id } = this.#group, prefix = id.slice(0, id.lastIndexOf(":") + 1);
     const unknown = known?.map((it) => prefix + it);
     const error = unknown && unknownEnvironment(id, unknown);
     const owner = prefix === ""
       ? `; a Python module that registers it goes in front: 'module:${id}' (gym:module:${id} on the command line)`
       : "";
-    return new Refusal(error ? error.message + owner : message, {
-      name,
-      stack,
-    });
+    return refusal(error ? error.message + owner : message, { name, stack });
   }
 
-  /**
-   * Returns more for a restore, which plays actions again, of each environment
-   * for itself.
-   */
-  patience(group: number, command: GroupCommand): number {
-    if (command.type !== "load") return 1;
-    const { actions } = snapshotRecord(command.snapshot, ["actions"]);
-    const { numEnvs } = this.groups[group];
-    const all = this.actions[group].reduce((sum, it) => sum + it.length, 0);
-    return 1 + (actions as Uint8Array).length / (all / numEnvs);
+  override async run(command: HostCommand): Promise<() => GroupAnswer> {
+    try {
+      return await super.run(command);
+    } catch (error) {
+      throw command.type === "open" && this.#whyNoPython() || error;
+    }
   }
 
-  override finish(group: number): GroupAnswer {
-    if (this.commands[group] === "open") this.#checkPython(group);
-    return super.finish(group);
-  }
-
-  /** Throws where what was started has ended and is no Python for this. */
-  #checkPython(group: number): void {
+  /** Explains an end that says that what was started is no Python for this. */
+  #whyNoPython(): HostFailure | undefined {
+    const { python, isElsewhere } = this.#group, { end } = this.child;
     // Elsewhere it is the node that says why.
-    const end = this.#isElsewhere ? undefined : this.children.end(group);
-    if (end?.failure === undefined && end?.code !== 0) return;
+    if (isElsewhere || end?.failure === undefined && end?.code !== 0) return;
     const message = end.failure === undefined
-      ? `Cannot host environments in '${this.#python}': it ended with code 0 before it answered, by its environment or as it is no Python`
-      : `Cannot start Python '${this.#python}': ${end.failure}`;
-    throw new Refusal(`${message}; ${otherPython()}`, { name: "TypeError" });
+      ? `Cannot host environments in '${python}': it ended with code 0 before it answered, by its environment or as it is no Python`
+      : `Cannot start Python '${python}': ${end.failure}`;
+    return refusal(`${message}; ${otherPython()}`);
   }
 
-  #opened(group: number, data: Uint8Array): GroupAnswer["opened"] {
-    const { observationSpace, actionSpace, pipes, ...told } = this
+  #opened(data: Uint8Array): GroupAnswer["opened"] {
+    const { observationSpace, actionSpace, ...told } = this
       .#readHandshake(data);
     checkSpace(this.#observationSpace = observationSpace);
     checkSpace(actionSpace);
     this.#recordsInfo = told.recordsInfo;
-    if (pipes !== null) {
-      const paths = this.#pipes().map((name) => `${pipes}/${name}`);
-      this.children.usePipes(group, paths, (used) => this.#switch(group, used));
-    }
     return {
       observationSpace,
       actionSpace,
       masksActions: told.masksActions,
       goalFunctions: told.goalFunctions,
       spec: {
-        id: `gym:${this.#id}`,
+        id: `gym:${this.#group.id}`,
         maxEpisodeSteps: told.maxEpisodeSteps ?? undefined,
         rewardThreshold: told.rewardThreshold ?? undefined,
         looseBounds: true,
@@ -313,18 +309,18 @@ export class GymnasiumHosts extends ChildHosts {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
     }
-    throw new Refusal(
-      `Cannot use '${this.#python}' as Python: its answer is not of protocol ${PROTOCOL}`,
-      { name: "TypeError" },
+    throw refusal(
+      `Cannot use '${this.#group.python}' as Python: its answer is not of protocol ${PROTOCOL}`,
     );
   }
+}
 
-  /** Has a host change over to named pipes; it answers by the way before. */
-  #switch(group: number, paths: readonly string[]): void {
-    this.children.send(group, Uint8Array.of(REQUEST.switch), textBytes(paths));
-    this.children.waitFor([group], SWITCH_MS);
-    this.receive(group);
-  }
+/** Makes a failure whose message is a whole sentence, of one of this side's classes. */
+function refusal(
+  message: string,
+  { name, stack }: { name: string; stack?: string } = { name: "TypeError" },
+): HostFailure {
+  return new HostFailure("error", message, { name, stack, isWhole: true });
 }
 
 /** Writes a value as JSON. */

@@ -1,7 +1,6 @@
 import { AreaResizer } from "../atari/preprocess/area_resizer.ts";
 import { Episodes } from "../_episodes.ts";
-import { allocateStep } from "../_steps.ts";
-import { allocateBatch, readRow, writeRow } from "../spaces/batch.ts";
+import { readRow, writeRow } from "../spaces/batch.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
 import { askingGoals } from "../_goals.ts";
 import { checkSeed, DEFAULT_SEED } from "../random.ts";
@@ -23,12 +22,12 @@ import type {
   GroupArrays,
   GroupCommand,
 } from "../workers/group_hosts.ts";
-import { choicesOf } from "../workers/_group_arrays.ts";
+import { allocateArrays } from "../workers/_group_arrays.ts";
 import { waitForAll } from "../workers/_supervisor.ts";
 import { checkCount } from "../workers/restarts.ts";
 import { HostFailure, timed } from "../workers/host_failure.ts";
-import type { HostCommand } from "../workers/processes/_child_hosts.ts";
-import { GymnasiumHosts, Refusal } from "./_gymnasium_hosts.ts";
+import type { HostCommand } from "../workers/threads/_worker_messages.ts";
+import { type GymnasiumAnswer, GymnasiumHosts } from "./_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "./python.ts";
 
 /**
@@ -109,15 +108,11 @@ export class GymnasiumEnv implements Env {
       throw error;
     }
     const { observationSpace, actionSpace, spec, framesPerSecond } = opened!;
-    const choices = choicesOf(opened!);
     this.observationSpace = observationSpace;
     this.actionSpace = actionSpace;
     this.spec = spec!;
     this.framesPerSecond = framesPerSecond;
-    this.#arrays = {
-      actions: allocateBatch(actionSpace, 1),
-      ...allocateStep(observationSpace, 1, choices),
-    };
+    this.#arrays = allocateArrays(opened!, 1);
     this.#hosts.attach([this.#arrays]);
     const { actionMasks } = this.#arrays;
     if (actionMasks !== undefined) this.actionMasks = () => actionMasks;
@@ -179,8 +174,7 @@ export class GymnasiumEnv implements Env {
     this.#episodes.checkRunning();
     const { actions, rewards, terminated, truncated } = this.#arrays;
     writeRow(this.actionSpace, action, { batch: actions, row: 0 });
-    this.#ask("step", { type: "step" });
-    const { info } = this.#hosts;
+    const { info } = this.#ask("step", { type: "step" });
     const result = {
       observation: this.#observation(),
       reward: rewards[0],
@@ -235,8 +229,7 @@ export class GymnasiumEnv implements Env {
    * @throws {TypeError} If the environment cannot draw to an array.
    */
   render(options: RenderOptions = {}): RgbImage {
-    this.#ask("render", { type: "render" });
-    const picture = this.#hosts.picture!;
+    const picture = this.#ask("render", { type: "render" }).picture!;
     const { width = picture.width, height = picture.height } = options;
     if (width === picture.width && height === picture.height) return picture;
     const to = { width, height };
@@ -260,7 +253,7 @@ export class GymnasiumEnv implements Env {
     action: string,
     command: HostCommand,
     timeoutMs: number = this.#stepTimeoutMs,
-  ): GroupAnswer {
+  ): GymnasiumAnswer {
     if (this.#broken !== undefined) throw this.#broken;
     this.#hosts.begin(0, command);
     waitForAll(this.#hosts, [0], timeoutMs);
@@ -283,8 +276,7 @@ export class GymnasiumEnv implements Env {
 
   /** Explains what Python threw; the environment continues. */
   #explainThrown(failure: HostFailure, action: string): Error {
-    const isWhole = failure instanceof Refusal ||
-      failure.thrown === EnvDataError.name;
+    const isWhole = failure.isWhole || failure.thrown === EnvDataError.name;
     if (isWhole) return failure.toThrow();
     return new Error(
       `Cannot ${action} ${this.#id}: Python raised ${failure.thrown}: ${failure.message}`,

@@ -44,7 +44,7 @@ test("an info that holds itself is left out", () => {
   assertEquals(toldBy("cycle"), undefined);
 });
 
-test("an info may be longer than what goes through a named pipe", () => {
+test("an info may be longer than what a pipe takes at once", () => {
   assertEquals(toldBy("swell"), { text: "x".repeat(100_000) });
 });
 

@@ -379,7 +379,6 @@ test("a snapshot of another environment is refused", () => {
 });
 
 test("closing leaves neither process nor descriptor nor file", async () => {
-  // Named pipes are there for a moment only.
   const folder = Deno.makeTempDirSync(), usual = Deno.env.get("TMPDIR");
   Deno.env.set("TMPDIR", folder);
   const round = (): number => {

@@ -2,7 +2,7 @@ import type { EnvKwargs } from "../registry/registry.ts";
 import { isDeno } from "@bellman/files";
 import { readVariable } from "@bellman/files/installed";
 import texts from "./host/texts.json" with { type: "json" };
-import type { ChildCommand } from "../workers/processes/child_group.ts";
+import type { ChildCommand } from "../workers/processes/child.ts";
 
 /** A wrapper of Python around each environment. */
 export interface PythonWrapper {

@@ -11,13 +11,6 @@ export interface GroupSpaces {
   readonly masksActions?: boolean;
 }
 
-/** Counts the choices of masked actions. */
-export function choicesOf(
-  { actionSpace, masksActions }: GroupSpaces,
-): number | undefined {
-  return masksActions ? countChoices(actionSpace) : undefined;
-}
-
 /** Allocates an array like another in shared memory. */
 function shareLike<T extends BoxArray>(array: T): T {
   const Type = array.constructor as new (memory: SharedArrayBuffer) => T;
@@ -29,8 +22,9 @@ export function allocateArrays(
   spaces: GroupSpaces,
   numEnvs: number,
 ): GroupArrays {
-  const { observationSpace, actionSpace } = spaces;
-  const step = allocateStep(observationSpace, numEnvs, choicesOf(spaces));
+  const { observationSpace, actionSpace, masksActions } = spaces;
+  const choices = masksActions ? countChoices(actionSpace) : undefined;
+  const step = allocateStep(observationSpace, numEnvs, choices);
   const actions = allocateBatch(actionSpace, numEnvs);
   const arrays = mapBatch(
     { actions, ...step } as unknown as Batch,

@@ -39,6 +39,8 @@ export class HostFailure extends Error {
   readonly reason: FailureReason;
   /** The class of the error that the host threw. */
   readonly thrown: string;
+  /** True where the message is a sentence that says all. */
+  readonly isWhole: boolean;
 
   /**
    * Describes a failure.
@@ -50,12 +52,15 @@ export class HostFailure extends Error {
   constructor(
     reason: FailureReason,
     message: string,
-    { name = "Error", stack }: Partial<Omit<SentError, "message">> = {},
+    { name = "Error", stack, isWhole = false }: Partial<
+      Omit<SentError, "message" | "reason">
+    > = {},
   ) {
     super(message);
     this.name = "HostFailure";
     this.reason = reason;
     this.thrown = name;
+    this.isWhole = isWhole;
     if (stack !== undefined) this.stack = stack;
   }
 
@@ -93,6 +98,11 @@ export function startError(name: string, failure: HostFailure): Error {
   return error;
 }
 
+/** Makes the failure of a host that is silent, and has perhaps printed something. */
+export function silentFailure(stack?: string): HostFailure {
+  return new HostFailure("timeout", "it is silent", { stack });
+}
+
 /** Says how long a host that is silent was waited for. */
 export function timed(failure: HostFailure, timeoutMs: number): HostFailure {
   if (failure.reason !== "timeout") return failure;
@@ -108,6 +118,18 @@ export interface SentError {
   readonly message: string;
   /** Its stack, where there is one. */
   readonly stack?: string;
+  /**
+   * Kind of the failure.
+   *
+   * @default "error"
+   */
+  readonly reason?: FailureReason;
+  /**
+   * True where the message is a sentence that says all.
+   *
+   * @default false
+   */
+  readonly isWhole?: boolean;
 }
 
 /** Turns an error into data. */
@@ -116,10 +138,14 @@ export function sendableError(error: unknown): SentError {
     return { name: "Error", message: String(error) };
   }
   const { name, message, stack } = error;
-  return { name, message, stack };
+  if (!(error instanceof HostFailure)) return { name, message, stack };
+  const { thrown, reason, isWhole } = error;
+  return { name: thrown, message, stack, reason, isWhole };
 }
 
 /** Turns the error that a host sent into a failure. */
-export function thrownFailure({ message, ...thrown }: SentError): HostFailure {
-  return new HostFailure("error", message, thrown);
+export function thrownFailure(
+  { message, reason = "error", ...thrown }: SentError,
+): HostFailure {
+  return new HostFailure(reason, message, thrown);
 }

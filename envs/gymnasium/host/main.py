@@ -26,10 +26,10 @@ import time
 import traceback
 
 from .errors import Refused, first_line
-from .pipes import PipeFolder, Pipes
+from .pipes import Pipes
 
 PROTOCOL = 1
-OPEN, RESET, STEP, SNAPSHOT, RESTORE, RENDER, SWITCH, GOALS = range(1, 9)
+OPEN, RESET, STEP, SNAPSHOT, RESTORE, RENDER, GOALS = range(1, 8)
 FINE, FAILED = 0, 1
 
 
@@ -136,37 +136,19 @@ class Host:
         leave_signals_to_parent()
         self.pipes = Pipes()
         end_with_parent(self.pipes.source)
-        self.folder = self.copies = None
+        self.copies = None
 
     def serve(self):
-        try:
-            while True:
-                message = self.pipes.receive()
-                if message is None:
-                    break
-                try:
-                    self.obey(message[0], message[1:])
-                except BaseException as error:
-                    self.tell(error)
-        finally:
-            self.remove_folder()
+        while True:
+            message = self.pipes.receive()
+            if message is None:
+                break
+            try:
+                self.obey(message[0], message[1:])
+            except BaseException as error:
+                self.tell(error)
         if self.copies is not None:
             self.copies.close()
-
-    def make_folder(self, names):
-        """Makes named pipes, where they are wanted and possible; their folder."""
-        if not names:
-            return None
-        try:
-            self.folder = PipeFolder(names)
-        except (AttributeError, OSError):
-            return None
-        return self.folder.path
-
-    def remove_folder(self):
-        if self.folder is not None:
-            self.folder.remove()
-            self.folder = None
 
     def obey(self, order, data):
         copies = self.copies
@@ -181,8 +163,6 @@ class Host:
             settings = json.loads(data)
             told, self.copies = open_copies(settings)
             told.update(self.copies.describe())
-            # Last of all, so that they lie there for a moment only.
-            told["pipes"] = self.make_folder(settings["pipes"])
             self.fine(json.dumps(told).encode())
         elif order == SNAPSHOT:
             header, log, observations = copies.snapshot()
@@ -193,13 +173,6 @@ class Host:
             header, rest = data[8 : 8 + first], data[8 + first :]
             copies.restore(header, rest[:second], rest[second:])
             self.fine()
-        elif order == SWITCH:
-            try:
-                fast = self.pipes.switch(*json.loads(data))
-            finally:
-                self.remove_folder()
-            self.fine()
-            self.pipes.fast = fast
         elif order == RENDER:
             self.fine(*copies.render(struct.unpack("<I", data)[0]))
         elif order == GOALS:

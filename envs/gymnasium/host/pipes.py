@@ -1,72 +1,10 @@
 """Messages through the pipes of a process: eight bytes of mark, the length as four
 bytes (little-endian), the message."""
 
-import glob
 import os
-import shutil
 import struct
-import tempfile
 
-try:
-    import fcntl
-except ImportError:  # On Windows, which has no named pipes either.
-    fcntl = None
-
-# Bytes that a write into a pipe puts there as a whole.
-WHOLE_WRITE = 4096
 MARK = bytes((0xF5, 0x42, 0x4C, 0x4D, 0x00, 0xFF, 0x1A, 0xFE))
-
-ELSEWHERE = MARK + bytes(4)
-
-
-PREFIX = "bellman-pipes-"
-
-
-def open_pipe(path, mode):
-    """Opens a named pipe that the other side has opened, without waiting for it:
-    it may have died since."""
-    pipe = os.open(path, mode | os.O_NONBLOCK)
-    os.set_blocking(pipe, True)
-    return pipe
-
-
-class PipeFolder:
-    """A temporary folder with named pipes in it, there until both sides have
-    opened them. It is locked meanwhile, so that one whose process was killed can
-    be told from one in use, and the next process removes it."""
-
-    def __init__(self, names):
-        remove_stale()
-        while True:
-            self.path = tempfile.mkdtemp(prefix=PREFIX)
-            self.lock = os.open(self.path, os.O_RDONLY)
-            fcntl.flock(self.lock, fcntl.LOCK_EX)
-            if os.path.isdir(self.path):
-                break
-            # Another process took it for a stale one before it was locked.
-            os.close(self.lock)
-        for name in names:
-            os.mkfifo(os.path.join(self.path, name), 0o600)
-
-    def remove(self):
-        shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self.lock)
-
-
-def remove_stale():
-    """Removes the folders of processes that are no more."""
-    for path in glob.glob(os.path.join(tempfile.gettempdir(), PREFIX + "*")):
-        try:
-            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        except OSError:
-            continue  # Gone by now, or of another user.
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(path, ignore_errors=True)
-        except OSError:
-            pass  # In use.
-        finally:
-            os.close(lock)
 
 
 class Pipes:
@@ -85,27 +23,9 @@ class Pipes:
             msvcrt.setmode(self.source, os.O_BINARY)
             msvcrt.setmode(self.sink, os.O_BINARY)
         self.rest = b""
-        self.slow = self.fast = None
-
-    def switch(self, source, sink=None):
-        """Reads from a named pipe from now on; an empty message points to the other.
-
-        Returns the one for answers, if there is one, which is used once it is `fast`.
-        """
-        self.slow, self.source = self.source, open_pipe(source, os.O_RDONLY)
-        return None if sink is None else open_pipe(sink, os.O_WRONLY)
 
     def receive(self):
         """The next message; none at the end of the pipe."""
-        message = self._receive()
-        if message == b"" and self.slow is not None:
-            # Too long for the named pipe.
-            fast, self.source = self.source, self.slow
-            message = self._receive()
-            self.source = fast
-        return message
-
-    def _receive(self):
         data = self._read(12, self.rest)
         if data is None:
             return None
@@ -138,11 +58,6 @@ class Pipes:
 
     def write(self, data):
         """Writes a message that already has its mark and length."""
-        if self.fast is not None:
-            if len(data) <= WHOLE_WRITE:
-                os.write(self.fast, data)
-                return
-            os.write(self.fast, ELSEWHERE)
         data = memoryview(data)
         while data:
             data = data[os.write(self.sink, data):]

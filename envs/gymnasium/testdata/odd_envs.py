@@ -39,7 +39,7 @@ SPACES = {
             spaces.Box(0, 255, (1, 2), np.uint8),
         )
     ),
-    # Longer than what goes through a named pipe.
+    # Longer than what a pipe takes at once.
     "large": spaces.Box(0, 1, (3000,), np.float32),
     "text": spaces.Text(5),
     "graph": spaces.Graph(spaces.Discrete(2), None),

@@ -1,12 +1,12 @@
 /** Program of a process of a {@linkcode SubprocessVecEnv}. */
 import { deserialize, serialize } from "node:v8";
-import { bytesOf } from "../_group_arrays.ts";
+import { allocateArrays, bytesOf } from "../_group_arrays.ts";
 import { GroupRunner } from "../_group_runner.ts";
 import type { EnvSlice, GroupCommand } from "../group_hosts.ts";
 import { type CheckedSource, makeGroup } from "../group_source.ts";
 import { moved } from "../_moved.ts";
 import { AnswerWriter, REQUEST } from "./host_messages.ts";
-import { answer, code, serveRequests, write } from "./_process_side.ts";
+import { answer, code, serveRequests, writeFrame } from "./_process_side.ts";
 
 /** A request but `step`, whose actions follow as they are; `open` has the rest. */
 type Request = GroupCommand & {
@@ -30,9 +30,10 @@ class Host {
     const { observationSpace, actionSpace, numEnvs, actionMasks } = runner.env;
     const masksActions = actionMasks !== undefined;
     const spaces = { observationSpace, actionSpace, masksActions };
-    this.#answers = new AnswerWriter(spaces, numEnvs);
-    this.#actions = bytesOf(this.#answers.arrays.actions);
-    runner.attach(this.#answers.arrays);
+    const arrays = allocateArrays(spaces, numEnvs);
+    this.#answers = new AnswerWriter(arrays);
+    this.#actions = bytesOf(arrays.actions);
+    runner.attach(arrays);
   }
 
   step(actions: Uint8Array): void {
@@ -42,16 +43,18 @@ class Host {
     }
     const { episodes } = this.runner.run({ type: "step" });
     this.runner.write();
-    const more = episodes?.length ? serialize(episodes) : NONE_ENDED;
-    write(this.#answers.stepped(episodes ? more.length : 0));
-    if (episodes) write(more);
+    const parts = this.#answers.stepped();
+    if (episodes) {
+      parts.push(episodes.length > 0 ? serialize(episodes) : NONE_ENDED);
+    }
+    writeFrame(parts);
   }
 
   run(command: GroupCommand): void {
     const result = this.runner.run(command);
     if (command.type !== "reset") return answer(result);
     this.runner.write();
-    write(this.#answers.begun());
+    writeFrame(this.#answers.begun);
   }
 }
 

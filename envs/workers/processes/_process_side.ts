@@ -17,18 +17,16 @@ const [parent, code] = Deno.args;
 export { code };
 
 const PIECE = 65_536;
-/** Where answers to questions are read to, which may be long. */
-let long: Uint8Array<ArrayBuffer> | undefined;
 
 /** Sends bytes that are a frame, or a part of one. */
-export function write(bytes: Uint8Array): void {
+function write(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) {
     at += Deno.stdout.writeSync(bytes.subarray(at));
   }
 }
 
 /** Sends a frame; one that is long is not copied together. */
-function writeFrame(parts: readonly Uint8Array[]): void {
+export function writeFrame(parts: readonly Uint8Array[]): void {
   const length = parts.reduce((sum, it) => sum + it.length, 0);
   if (length <= PIECE) return write(frameOf(...parts));
   const header = new Uint8Array(FRAME_HEADER);
@@ -40,17 +38,25 @@ function writeFrame(parts: readonly Uint8Array[]): void {
 export function answer(data: GroupAnswer | SentError): void {
   const head = new Uint8Array(HEAD);
   if ("message" in data) head[0] = FAILED;
-  write(frameOf(head, builtin("node:v8").serialize(data)));
+  writeFrame([head, builtin("node:v8").serialize(data)]);
 }
 
-/** What takes the next message. */
-let take: (message: Uint8Array<ArrayBuffer>) => void;
-
+const messages: Uint8Array<ArrayBuffer>[] = [];
 const frames = new FrameReader({
-  // One request at a time: the next one comes after the answer.
-  message: (bytes) => take(bytes),
+  message: (bytes) => messages.push(bytes),
   stray: () => {},
 });
+const input = new Uint8Array(16 * PIECE);
+
+/** Waits for the next message, in which this thread sleeps; none at the end. */
+function receive(): Uint8Array<ArrayBuffer> | undefined {
+  while (messages.length === 0) {
+    const length = Deno.stdin.readSync(input);
+    if (length === null) return undefined;
+    frames.read(input.subarray(0, length));
+  }
+  return messages.shift();
+}
 
 /**
  * Asks the caller while a command is carried out, and waits for what it says. It ends
@@ -62,16 +68,7 @@ export function ask(
   const head = new Uint8Array(HEAD);
   head[0] = ASKS;
   writeFrame([head, ...question]);
-  const before = take, piece = long ??= new Uint8Array(16 * PIECE);
-  let said: Uint8Array<ArrayBuffer> | undefined;
-  take = (message) => said = message;
-  while (said === undefined) {
-    const length = Deno.stdin.readSync(piece);
-    if (length === null) Deno.exit();
-    frames.read(piece.subarray(0, length));
-  }
-  take = before;
-  return said;
+  return receive() ?? Deno.exit();
 }
 
 // The caller says when to end: it may still want a snapshot after Ctrl-C, or a
@@ -115,16 +112,12 @@ export async function serveRequests(
   }
   addEventListener("unhandledrejection", ({ reason }) => die(reason));
   addEventListener("error", ({ error }) => die(error));
-  take = async (request) => {
+  for (let request; (request = receive()) !== undefined;) {
     try {
       await carryOut(request);
     } catch (error) {
       answer(sendableError(error));
     }
-  };
-  const piece = new Uint8Array(PIECE);
-  for (let length; (length = await Deno.stdin.read(piece)) !== null;) {
-    frames.read(piece.subarray(0, length));
   }
   close();
   Deno.exit();

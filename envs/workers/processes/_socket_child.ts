@@ -1,22 +1,29 @@
 /** Children that other machines start, which connect to this process. */
 import { timingSafeEqual } from "node:crypto";
 import { FrameReader } from "./frames.ts";
-import type { ListenOptions, News } from "./_io_messages.ts";
+import { Child } from "./child.ts";
 
-/** One process of a child, as it is served. */
-export interface ServedChild {
-  /** Settles when it has ended and the caller has the news. */
-  readonly ended: Promise<void>;
-  /** Sends a message with its mark and length. */
-  send(frame: Uint8Array): void;
-  /** Ends it at once. */
-  kill(): void;
-  /** Closes its input, on which it ends by itself. */
-  closeInput(): void;
-  /** Opens the pipe that the caller sleeps in, to wake it. */
-  openWakePipe(path: string): void;
-  /** Wakes the caller that sleeps in the pipe. */
-  wakeCaller(): void;
+/** Settings of where children of other machines connect to. */
+export interface ListenOptions {
+  /** Name or number of an address of this machine. */
+  readonly hostname: string;
+  /**
+   * The port.
+   *
+   * @default 0, which is any that is free
+   */
+  readonly port?: number;
+  /**
+   * Number of connections that at most may be there without having said the
+   * secret of a child: more are closed at once.
+   */
+  readonly unproven: number;
+  /**
+   * Time for a connection to say it, in milliseconds.
+   *
+   * @default 10_000
+   */
+  readonly proofMs?: number;
 }
 
 /** Bytes of a secret. */
@@ -34,29 +41,23 @@ const END = { failure: "its connection was closed", prints: "" };
  * A process that another machine starts, and its connection once that is there.
  * What is sent before is kept until then.
  */
-export class SocketChild implements ServedChild {
-  readonly ended: Promise<void>;
+export abstract class SocketChild extends Child {
   #secret: Uint8Array;
-  #report: (news: Partial<News>) => void;
   #conn: Deno.TcpConn | undefined;
   #connected = Promise.withResolvers<void>();
   /** Settles when all that was sent so far is written. */
   #written: Promise<void> = this.#connected.promise;
-  #end: () => void;
-  #hasEnded = false;
+  #isClosed = false;
 
-  /**
-   * Expects the process.
-   *
-   * @param secret What it says first.
-   * @param report Function that takes its news.
-   */
-  constructor(secret: string, report: (news: Partial<News>) => void) {
+  /** @param secret What it says first. */
+  constructor(secret: string) {
+    super();
     this.#secret = new TextEncoder().encode(secret);
-    this.#report = report;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.ended = promise;
-    this.#end = resolve;
+  }
+
+  /** True until its connection is closed or given up. */
+  get isExpected(): boolean {
+    return !this.#isClosed;
   }
 
   /** Compares its secret with what was said, in the same time for any. */
@@ -66,50 +67,33 @@ export class SocketChild implements ServedChild {
 
   /** Gives it its connection. */
   connect(conn: Deno.TcpConn): void {
-    if (this.#hasEnded) return conn.close();
+    if (this.#isClosed) return conn.close();
     this.#conn = conn;
     this.#connected.resolve();
     this.#read(conn);
   }
 
-  send(frame: Uint8Array): void {
-    this.#next(async (conn) => {
+  override send(frame: Uint8Array): void {
+    // Where the connection is broken, its reader tells so.
+    this.#written = this.#written.then(async () => {
       for (let at = 0; at < frame.length;) {
-        at += await conn.write(frame.subarray(at));
+        at += await this.#conn!.write(frame.subarray(at));
       }
-    });
+    }).catch(() => {});
   }
 
-  kill(): void {
-    if (this.#hasEnded) return;
-    this.#report({ end: END });
-    this.#hasEnded = true;
+  /** Closes its connection, or expects none any more. */
+  override kill(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.finish(END);
     this.#conn?.close();
-    this.#end();
-  }
-
-  /** Gives up a process that has not come, as it would find nobody. */
-  closeInput(): void {
-    if (this.#conn === undefined) this.kill();
-    else this.#next((conn) => conn.closeWrite());
-  }
-
-  openWakePipe(): void {
-    this.#report({ wakes: false });
-  }
-
-  wakeCaller(): void {}
-
-  /** Does something with the connection, after all that came before. */
-  #next(use: (conn: Deno.TcpConn) => Promise<void>): void {
-    // Where it is broken, its reader tells so.
-    this.#written = this.#written.then(() => use(this.#conn!)).catch(() => {});
   }
 
   /** Reads messages until the connection ends. */
   async #read(conn: Deno.TcpConn): Promise<void> {
     const frames = new FrameReader({
-      message: (bytes) => this.#hasEnded || this.#report({ bytes }),
+      message: (bytes) => this.#isClosed || this.take(bytes),
       stray: () => {},
     });
     const piece = new Uint8Array(PIECE);
@@ -166,7 +150,6 @@ export class SocketListener {
   /** Connects a child once its secret is said, which then is void. */
   expect(child: SocketChild): void {
     this.#expected.add(child);
-    child.ended.then(() => this.#expected.delete(child));
   }
 
   /** Listens no longer; connections of children stay. */
@@ -211,7 +194,8 @@ export class SocketListener {
   #take(said: Uint8Array): SocketChild | undefined {
     let found: SocketChild | undefined;
     for (const child of this.#expected) {
-      if (child.isProvenBy(said)) found = child;
+      if (!child.isExpected) this.#expected.delete(child);
+      else if (child.isProvenBy(said)) found = child;
     }
     if (found) this.#expected.delete(found);
     return found;

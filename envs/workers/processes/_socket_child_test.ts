@@ -1,6 +1,10 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import type { ListenOptions, News } from "./_io_messages.ts";
-import { SocketChild, SocketListener } from "./_socket_child.ts";
+import {
+  type ListenOptions,
+  SocketChild,
+  SocketListener,
+} from "./_socket_child.ts";
+import type { ChildEnd } from "./child.ts";
 import { frameOf, FrameReader } from "./frames.ts";
 import { assertNoneLeft } from "./testdata/processes.ts";
 
@@ -11,8 +15,38 @@ const OTHER = "f123456789abcdef0123456789abcdef";
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
+/** A message, or the end of a child. */
+interface News {
+  bytes?: Uint8Array;
+  end?: ChildEnd;
+}
+
+/** A child whose news are added to a list. */
+class ToldChild extends SocketChild {
+  #news: News[];
+
+  constructor(secret: string, news: News[]) {
+    super(secret);
+    this.#news = news;
+  }
+
+  override take(bytes: Uint8Array<ArrayBuffer>): void {
+    this.#news.push({ bytes });
+  }
+
+  override finish(end: ChildEnd): void {
+    super.finish(end);
+    this.#news.push({ end });
+  }
+
+  override close(): Promise<undefined> {
+    this.kill();
+    return Promise.resolve(undefined);
+  }
+}
+
 /** A listener that is closed at the end, and the children that it expects. */
-class Listening implements AsyncDisposable {
+class Listening implements Disposable {
   readonly listener: SocketListener;
   #isClosed = false;
   #children: SocketChild[] = [];
@@ -23,8 +57,8 @@ class Listening implements AsyncDisposable {
   }
 
   /** Expects a child; its news are added to the list. */
-  expect(secret: string, news: Partial<News>[] = []): SocketChild {
-    const child = new SocketChild(secret, (it) => news.push(it));
+  expect(secret: string, news: News[] = []): SocketChild {
+    const child = new ToldChild(secret, news);
     this.#children.push(child);
     this.listener.expect(child);
     return child;
@@ -44,10 +78,9 @@ class Listening implements AsyncDisposable {
     this.#isClosed = true;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.dispose](): void {
     this.close();
     for (const child of this.#children) child.kill();
-    await Promise.all(this.#children.map((it) => it.ended));
     for (const conn of this.#conns) close(conn);
   }
 }
@@ -113,8 +146,8 @@ async function assertLetIn(it: Listening, secret: string): Promise<void> {
 }
 
 Deno.test("messages of all lengths go both ways, and nothing that is printed", async () => {
-  await using it = new Listening();
-  const news: Partial<News>[] = [], child = it.expect(SECRET, news);
+  using it = new Listening();
+  const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   const lengths = [1, 0, 31, 32, 33, 65_536, 262_143, 262_145, 5_000_000, 2];
   const messages = lengths.map((length, i) => {
@@ -134,9 +167,9 @@ Deno.test("messages of all lengths go both ways, and nothing that is printed", a
 });
 
 Deno.test("a secret may come in pieces, or with the first message", async () => {
-  await using it = new Listening();
+  using it = new Listening();
   for (const length of [1, 31, 32]) {
-    const news: Partial<News>[] = [];
+    const news: News[] = [];
     it.expect(SECRET, news);
     const conn = await it.connect(SECRET.slice(0, length));
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -148,7 +181,7 @@ Deno.test("a secret may come in pieces, or with the first message", async () => 
 });
 
 Deno.test("what is sent before a child has connected is kept for it", async () => {
-  await using it = new Listening();
+  using it = new Listening();
   const child = it.expect(SECRET);
   const texts = ["one", "", "three", "x".repeat(1_000_000)];
   for (const text of texts) child.send(frameOf(bytesOf(text)));
@@ -158,63 +191,41 @@ Deno.test("what is sent before a child has connected is kept for it", async () =
 });
 
 Deno.test("a child has ended when the other side closes, after what it sent", async () => {
-  await using it = new Listening();
-  const news: Partial<News>[] = [], child = it.expect(SECRET, news);
+  using it = new Listening();
+  const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   await write(conn, frameOf(bytesOf("last words")));
   conn.close();
-  await child.ended;
+  await until(() => child.end !== undefined);
   assertEquals(news, [{ bytes: bytesOf("last words") }, ENDED]);
   // It stays so, whatever is done.
   child.send(frameOf(bytesOf("too late")));
   child.kill();
-  child.closeInput();
   assertEquals(news.length, 2);
 });
 
 Deno.test("a child that is killed loses its connection", async () => {
-  await using it = new Listening();
-  const news: Partial<News>[] = [], child = it.expect(SECRET, news);
+  using it = new Listening();
+  const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   child.send(frameOf(bytesOf("hello")));
   await readMessages(conn, 1);
   child.kill();
-  await child.ended;
   assertEquals(news, [ENDED]);
   await untilClosed(conn);
 });
 
 Deno.test("a child that is killed before it comes is expected no longer", async () => {
-  await using it = new Listening();
-  for (const end of ["kill", "closeInput"] as const) {
-    const news: Partial<News>[] = [], child = it.expect(SECRET, news);
-    child.send(frameOf(bytesOf("never sent")));
-    child[end]();
-    await untilClosed(await it.connect(SECRET));
-    assertEquals(news, [ENDED]);
-  }
-});
-
-Deno.test("the end of its input comes after all messages, and its answer is read", async () => {
-  await using it = new Listening();
-  const news: Partial<News>[] = [], child = it.expect(SECRET, news);
-  const conn = await it.connect(SECRET);
-  child.send(frameOf(bytesOf("hello")));
-  await readMessages(conn, 1);
-  const length = 3_000_000;
-  child.send(frameOf(new Uint8Array(length)));
-  child.send(frameOf(bytesOf("last")));
-  child.closeInput();
-  const messages = await readMessages(conn);
-  assertEquals(messages.map((it) => it.length), [length, 4]);
-  await write(conn, frameOf(bytesOf("done")));
-  conn.close();
-  await child.ended;
-  assertEquals(news, [{ bytes: bytesOf("done") }, ENDED]);
+  using it = new Listening();
+  const news: News[] = [], child = it.expect(SECRET, news);
+  child.send(frameOf(bytesOf("never sent")));
+  child.kill();
+  await untilClosed(await it.connect(SECRET));
+  assertEquals(news, [ENDED]);
 });
 
 Deno.test("each child gets the connection that says its secret", async () => {
-  await using it = new Listening();
+  using it = new Listening();
   const secrets = [SECRET, OTHER, SECRET.replace("f", "e")];
   const children = secrets.map((secret) => it.expect(secret));
   for (const [i, secret] of [...secrets.entries()].reverse()) {
@@ -225,8 +236,8 @@ Deno.test("each child gets the connection that says its secret", async () => {
 });
 
 Deno.test("who says no secret of a child is closed", async () => {
-  await using it = new Listening();
-  const news: Partial<News>[] = [];
+  using it = new Listening();
+  const news: News[] = [];
   it.expect(SECRET, news);
   const wrong = [
     OTHER,
@@ -249,8 +260,8 @@ Deno.test("who says no secret of a child is closed", async () => {
 });
 
 Deno.test("a secret is void once it was said", async () => {
-  await using it = new Listening();
-  const news: Partial<News>[] = [], child = it.expect(SECRET, news);
+  using it = new Listening();
+  const news: News[] = [], child = it.expect(SECRET, news);
   const conn = await it.connect(SECRET);
   child.send(frameOf(bytesOf("first")));
   await readMessages(conn, 1);
@@ -260,13 +271,13 @@ Deno.test("a secret is void once it was said", async () => {
   child.send(frameOf(bytesOf("second")));
   assertEquals((await readMessages(conn, 1)).map(textOf), ["second"]);
   conn.close();
-  await child.ended;
+  await until(() => child.end !== undefined);
   await untilClosed(await it.connect(SECRET));
   assertEquals(news, [ENDED]);
 });
 
 Deno.test("who says nothing, or half a secret, is closed after a while", async () => {
-  await using it = new Listening({ proofMs: 50 });
+  using it = new Listening({ proofMs: 50 });
   it.expect(SECRET);
   const conns = [await it.connect(), await it.connect(SECRET.slice(0, 16))];
   await Promise.all(conns.map(untilClosed));
@@ -279,7 +290,7 @@ Deno.test("who says nothing, or half a secret, is closed after a while", async (
   }
   await closed;
   // A child that is let in is given any time.
-  const news: Partial<News>[] = [];
+  const news: News[] = [];
   it.expect(OTHER, news);
   const conn = await it.connect(OTHER);
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -289,7 +300,7 @@ Deno.test("who says nothing, or half a secret, is closed after a while", async (
 });
 
 Deno.test("of 100 silent connections only so many stay", async () => {
-  await using it = new Listening({ unproven: 16 });
+  using it = new Listening({ unproven: 16 });
   const child = it.expect(SECRET);
   let closed = 0;
   const silent: Deno.TcpConn[] = [];
@@ -311,7 +322,7 @@ Deno.test("of 100 silent connections only so many stay", async () => {
 });
 
 Deno.test("silent connections make place for a child when their time is over", async () => {
-  await using it = new Listening({ unproven: 16, proofMs: 50 });
+  using it = new Listening({ unproven: 16, proofMs: 50 });
   const silent = [];
   for (let i = 0; i < 100; i++) silent.push(await it.connect());
   await Promise.all(silent.map(untilClosed));
@@ -319,7 +330,7 @@ Deno.test("silent connections make place for a child when their time is over", a
 });
 
 Deno.test("a listener that is closed closes who has said nothing, but no child", async () => {
-  await using it = new Listening({ proofMs: 1e9 });
+  using it = new Listening({ proofMs: 1e9 });
   const child = it.expect(SECRET), conn = await it.connect(SECRET);
   child.send(frameOf(bytesOf("first")));
   await readMessages(conn, 1);
@@ -331,8 +342,8 @@ Deno.test("a listener that is closed closes who has said nothing, but no child",
   assertEquals((await readMessages(conn, 1)).map(textOf), ["second"]);
 });
 
-Deno.test("it cannot listen at a port that is in use", async () => {
-  await using it = new Listening();
+Deno.test("it cannot listen at a port that is in use", () => {
+  using it = new Listening();
   const { port } = it.listener;
   const options = { hostname, port, unproven: 1 };
   assertThrows(() => new SocketListener(options), Deno.errors.AddrInUse);
@@ -340,7 +351,7 @@ Deno.test("it cannot listen at a port that is in use", async () => {
 
 /** A round with each kind of connection; returns the port. */
 async function useAll(): Promise<number> {
-  await using it = new Listening({ unproven: 2 });
+  using it = new Listening({ unproven: 2 });
   await assertLetIn(it, SECRET);
   // It takes nothing, so that the rest of the message is not written.
   const full = it.expect(OTHER);

@@ -19,11 +19,19 @@ export function writeFrameHeader(target: Uint8Array, length: number): void {
   for (let i = 0; i < 4; i++) target[8 + i] = length >>> 8 * i;
 }
 
+/** The longest message, as lengths are 32-bit words. */
+const LONGEST = 2 ** 30;
+
 /** Joins parts of a message behind its mark and length. */
 export function frameOf(
   ...parts: readonly Uint8Array[]
 ): Uint8Array<ArrayBuffer> {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
+  if (length > LONGEST) {
+    throw new RangeError(
+      `Cannot send ${length} bytes to another process: expected at most ${LONGEST}`,
+    );
+  }
   const frame = new Uint8Array(FRAME_HEADER + length);
   writeFrameHeader(frame, length);
   let at = FRAME_HEADER;

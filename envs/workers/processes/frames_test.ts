@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import {
   FRAME_HEADER,
@@ -61,4 +61,13 @@ Deno.test("a length of more than 16 bits is read back", () => {
   const bytes = new Uint8Array(FRAME_HEADER);
   writeFrameHeader(bytes, 0x12345678);
   assertEquals(new DataView(bytes.buffer).getUint32(8, true), 0x12345678);
+});
+
+Deno.test("a message that is too long is refused", () => {
+  const half = new Uint8Array(2 ** 29 + 1);
+  assertThrows(
+    () => frameOf(half, half),
+    RangeError,
+    "expected at most 1073741824",
+  );
 });

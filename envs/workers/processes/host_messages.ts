@@ -1,10 +1,8 @@
 /** Messages between a caller and the host of a group in another process. */
-import type { Batch, BoxArray } from "@bellman/types";
-import { allocateStep, ended } from "../../_steps.ts";
-import { allocateBatch, mapBatch } from "../../spaces/batch.ts";
-import { bytesOf, choicesOf, type GroupSpaces } from "../_group_arrays.ts";
+import type { Batch } from "@bellman/types";
+import { ended } from "../../_steps.ts";
+import { bytesOf } from "../_group_arrays.ts";
 import type { GroupArrays } from "../group_hosts.ts";
-import { FRAME_HEADER, writeFrameHeader } from "./frames.ts";
 
 /** The first byte of a request. */
 export const REQUEST = {
@@ -14,8 +12,7 @@ export const REQUEST = {
   save: 4,
   load: 5,
   render: 6,
-  switch: 7,
-  goals: 8,
+  goals: 7,
 } as const;
 
 /** Bytes in front of each answer: `FAILED`, `ASKS` or 0, and room. */
@@ -51,80 +48,39 @@ function seenBytes(observations: Batch, masks?: Uint8Array): Uint8Array[] {
   return [...bytesOf(observations), ...masks ? bytesOf(masks) : []];
 }
 
+/** Follows an array of so many bytes up to a multiple of eight. */
+function room(bytes: number): Uint8Array {
+  return new Uint8Array(padded(bytes) - bytes);
+}
+
 /**
  * Answers to `reset` and `step` in a host: the observations, and the masks of actions
  * if there are some, each array of them at a multiple of eight bytes; of a step the
  * rewards and ends, and both of the rows that ended; what else there is.
  */
 export class AnswerWriter {
-  /** Arrays of the group, in the memory of the answer as far as that is fixed. */
-  readonly arrays: GroupArrays;
-  #frame: Uint8Array;
-  #finals: readonly Uint8Array[];
-  /** Ends of the observations, and of what each step has. */
-  #observed: number;
-  #fixed: number;
+  /** Parts of the answer to a reset. */
+  readonly begun: readonly Uint8Array[];
+  readonly #arrays: GroupArrays;
+  readonly #fixed: readonly Uint8Array[];
+  readonly #finals: readonly Uint8Array[];
 
-  constructor(
-    spaces: GroupSpaces,
-    numEnvs: number,
-  ) {
-    const { observationSpace, actionSpace } = spaces;
-    const step = allocateStep(observationSpace, numEnvs, choicesOf(spaces));
-    const { finalObservations, finalActionMasks } = step;
-    this.#finals = seenBytes(finalObservations, finalActionMasks);
-    const sizes = this.#finals.map((it) => padded(it.length) + it.length);
-    // Four bytes in front, and all arrays begin at multiples of eight.
-    let at = 4 + FRAME_HEADER + HEAD;
-    const rest = 8 * numEnvs + padded(2 * numEnvs);
-    const memory = new ArrayBuffer(
-      sizes.reduce((sum, it) => sum + it, at + rest),
-    );
-    const placed = (like: BoxArray): BoxArray => {
-      const Type = like.constructor as new (
-        memory: ArrayBuffer,
-        from: number,
-        length: number,
-      ) => BoxArray;
-      const array = new Type(memory, at, like.length);
-      at += padded(like.byteLength);
-      return array;
-    };
-    const observations = mapBatch(step.observations, placed);
-    const actionMasks = step.actionMasks && placed(step.actionMasks);
-    const ends = at + 8 * numEnvs;
-    this.#frame = new Uint8Array(memory, 4);
-    this.#observed = at - 4;
-    this.#fixed = padded(ends + 2 * numEnvs) - 4;
-    this.arrays = {
-      ...step,
-      actions: allocateBatch(actionSpace, numEnvs),
-      observations,
-      ...actionMasks && { actionMasks: actionMasks as Uint8Array },
-      rewards: new Float64Array(memory, at, numEnvs),
-      terminated: new Uint8Array(memory, ends, numEnvs),
-      truncated: new Uint8Array(memory, ends + numEnvs, numEnvs),
-    };
+  constructor(arrays: GroupArrays) {
+    const { rewards, terminated, truncated } = arrays;
+    const seen = seenBytes(arrays.observations, arrays.actionMasks);
+    this.#arrays = arrays;
+    this.begun = [
+      new Uint8Array(HEAD),
+      ...seen.flatMap((it) => [it, room(it.length)]),
+    ];
+    const ends = [terminated, truncated, room(2 * rewards.length)];
+    this.#fixed = [...this.begun, ...bytesOf(rewards), ...ends];
+    this.#finals = seenBytes(arrays.finalObservations, arrays.finalActionMasks);
   }
 
-  /** Returns the answer to a reset, to be sent. */
-  begun(): Uint8Array {
-    return this.#until(this.#observed);
-  }
-
-  /** Returns the answer to a step, which so many more bytes are to follow. */
-  stepped(more: number): Uint8Array {
-    let at = this.#fixed;
-    for (const row of finalRows(this.arrays, this.#finals)) {
-      this.#frame.set(row, at);
-      at += row.length;
-    }
-    return this.#until(at, more);
-  }
-
-  #until(end: number, more = 0): Uint8Array {
-    writeFrameHeader(this.#frame, end - FRAME_HEADER + more);
-    return this.#frame.subarray(0, end);
+  /** Returns the parts of the answer to a step, which more may follow. */
+  stepped(): Uint8Array[] {
+    return [...this.#fixed, ...finalRows(this.#arrays, this.#finals)];
   }
 }
 

@@ -6,17 +6,17 @@ import { SeededRandom } from "../../random.ts";
 import { actionChoices } from "../../spaces/choices.ts";
 import { allocateArrays, bytesOf } from "../_group_arrays.ts";
 import type { GroupArrays } from "../group_hosts.ts";
-import { FRAME_HEADER, FrameReader } from "./frames.ts";
+import { frameOf, FrameReader } from "./frames.ts";
 import { AnswerReader, AnswerWriter, HEAD } from "./host_messages.ts";
 
-/** Takes the only message of a frame. */
-function messageOf(...frame: Uint8Array[]): Uint8Array {
+/** Takes the only message of the frame of some parts. */
+function messageOf(...parts: Uint8Array[]): Uint8Array {
   const messages: Uint8Array[] = [];
   const reader = new FrameReader({
     message: (bytes) => messages.push(bytes),
     stray: () => messages.push(new Uint8Array(0)),
   });
-  for (const piece of frame) reader.read(piece);
+  reader.read(frameOf(...parts));
   assertEquals(messages.length, 1);
   return messages[0];
 }
@@ -58,8 +58,9 @@ Deno.test("what a host writes into its arrays is read into those of the caller",
         const masksActions = masks && actionChoices(actionSpace) !== undefined;
         const spaces = { observationSpace, actionSpace, masksActions };
         const random = new SeededRandom(seed);
-        const writer = new AnswerWriter(spaces, numEnvs);
-        const { actions: _, ...written } = writer.arrays;
+        const arrays = allocateArrays(spaces, numEnvs);
+        const writer = new AnswerWriter(arrays);
+        const { actions: _, ...written } = arrays;
         const own: GroupArrays = allocateArrays(spaces, numEnvs);
         const reader = new AnswerReader(own, true);
         // Memory is used again by the next step.
@@ -68,14 +69,14 @@ Deno.test("what a host writes into its arrays is read into those of the caller",
           for (const ends of [written.terminated, written.truncated]) {
             for (let i = 0; i < numEnvs; i++) ends[i] = random.integer(2);
           }
-          const begun = messageOf(writer.begun());
+          const begun = messageOf(...writer.begun);
           reader.readObservations(begun);
           const all = () => true;
           const observed = rowsOf(written.observations, numEnvs, all);
           assertEquals(rowsOf(own.observations, numEnvs, all), observed);
           assertEquals("actionMasks" in own, masksActions);
           assertEquals(own.actionMasks?.slice(), written.actionMasks?.slice());
-          const message = messageOf(writer.stepped(rest.length), rest);
+          const message = messageOf(...writer.stepped(), rest);
           assertEquals(message.slice(0, HEAD), new Uint8Array(HEAD));
           const at = reader.readStep(message);
           assertEquals(message.slice(at), rest);
@@ -108,12 +109,12 @@ Deno.test("arrays lie at multiples of eight bytes of the message", () => {
   fc.assert(
     fc.property(anySpace, fc.integer({ min: 1, max: 5 }), (space, numEnvs) => {
       const spaces = { observationSpace: space, actionSpace: space };
-      const writer = new AnswerWriter(spaces, numEnvs);
-      const { observations, rewards, terminated } = writer.arrays;
+      const arrays = allocateArrays(spaces, numEnvs);
+      const { observations, rewards, terminated } = arrays;
       const random = new SeededRandom(numEnvs);
       for (const batch of [observations, rewards]) fill(batch, random);
       terminated.fill(1);
-      const answer = writer.stepped(0).subarray(FRAME_HEADER);
+      const answer = messageOf(...new AnswerWriter(arrays).stepped());
       let at = HEAD;
       for (const batch of [observations, rewards, terminated]) {
         for (const bytes of bytesOf(batch)) {

@@ -3,7 +3,9 @@ import type { HostOptions } from "../restarts.ts";
 import { splitEnvs } from "../group_hosts.ts";
 import { checkSource, type GroupSource } from "../group_source.ts";
 import { AsyncVecEnv } from "../async_vec_env.ts";
-import { hostCommand, ProcessHosts } from "./_process_hosts.ts";
+import { WorkerHosts } from "../threads/_worker_hosts.ts";
+import { hostCommand } from "./_process_hosts.ts";
+import { HostThread } from "./host_thread.ts";
 import { ownPermissions } from "./program_arguments.ts";
 
 /** Settings of a {@linkcode SubprocessVecEnv}. */
@@ -36,6 +38,9 @@ export interface SubprocessVecEnvOptions extends HostOptions {
  * native code too, harms nothing here, and what hangs is killed. Each step is a
  * message to and from each process.
  *
+ * Between steps a process sleeps, as a worker does, so that an environment's own
+ * timers and promises do not run.
+ *
  * The processes are run by this Deno executable, so that it must be permitted
  * to run it (`--allow-run`); a compiled program cannot do that. They end when the
  * environment is closed or this process ends, however it does; one that hangs is
@@ -58,8 +63,7 @@ export interface SubprocessVecEnvOptions extends HostOptions {
  * ```
  */
 export class SubprocessVecEnv extends AsyncVecEnv {
-  #processes: ProcessHosts;
-  #atUnload = (): void => this.close();
+  #processes: WorkerHosts;
 
   /**
    * Starts the processes and waits until they have made their environments.
@@ -78,16 +82,15 @@ export class SubprocessVecEnv extends AsyncVecEnv {
     const checked = checkSource(source);
     const { numEnvs, processes = numEnvs } = options;
     const { permissions = ownPermissions(), showOutput = true } = options;
-    const hosts = new ProcessHosts(splitEnvs(numEnvs, processes), {
-      source: checked,
-      command: hostCommand({ permissions }),
-      showPrints: showOutput,
-      resets: true,
+    const groups = splitEnvs(numEnvs, processes);
+    const command = hostCommand({ permissions });
+    const hosts = new WorkerHosts({
+      groups,
+      launcher: new HostThread(import.meta.resolve("./_process_hosts.ts")),
+      data: { source: checked, command, showPrints: showOutput, resets: true },
     });
     super(hosts, options);
     this.#processes = hosts;
-    // One that hangs would not see that its input has ended.
-    addEventListener("unload", this.#atUnload);
   }
 
   /**
@@ -97,11 +100,5 @@ export class SubprocessVecEnv extends AsyncVecEnv {
    */
   pids(): number[] {
     return this.#processes.pids();
-  }
-
-  /** Ends all processes; what they were doing is lost. */
-  override close(): void {
-    removeEventListener("unload", this.#atUnload);
-    super.close();
   }
 }

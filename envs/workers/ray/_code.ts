@@ -1,7 +1,7 @@
 import { builtin, checkDeno } from "@bellman/files";
 import { isFile } from "@bellman/files/installed";
 import { fileAddressesIn } from "../_moved.ts";
-import type { ChildCommand } from "../processes/child_group.ts";
+import type { ChildCommand } from "../processes/child.ts";
 import { hostCommand } from "../processes/_process_hosts.ts";
 import { ownPermissions } from "../processes/program_arguments.ts";
 import type { RayOptions } from "./ray_options.ts";

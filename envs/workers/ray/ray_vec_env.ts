@@ -3,11 +3,11 @@ import type { GymnasiumOptions } from "../../gymnasium/python.ts";
 import { type EnvSlice, splitEnvs } from "../group_hosts.ts";
 import { checkSource, type GroupSource } from "../group_source.ts";
 import { AsyncVecEnv } from "../async_vec_env.ts";
-import type { ChildHosts } from "../processes/_child_hosts.ts";
-import { MAIN, ProcessHosts } from "../processes/_process_hosts.ts";
+import { MAIN } from "../processes/_process_hosts.ts";
 import type { HostOptions } from "../restarts.ts";
+import { WorkerHosts } from "../threads/_worker_hosts.ts";
 import { checkRay, codeFolder, nodeProgram, pathInCopy } from "./_code.ts";
-import { RayGroup } from "./ray_group.ts";
+import { RayLauncher } from "./_ray_thread.ts";
 import type { RayOptions } from "./ray_options.ts";
 
 /** Environments of Python's Gymnasium, by the Python of the nodes. */
@@ -54,16 +54,13 @@ function denoHosts(
   groups: readonly EnvSlice[],
   given: GroupSource,
   options: RayVecEnvOptions,
-): ChildHosts {
+): WorkerHosts {
   const source = checkSource(given);
   const { command, root, ...code } = nodeProgram(MAIN, source, options);
-  return new ProcessHosts(groups, {
-    source,
-    command,
-    root,
-    showPrints: false,
-    resets: true,
-    children: () => new RayGroup(groups.length, { ...options, ...code }),
+  return new WorkerHosts({
+    groups,
+    launcher: new RayLauncher(groups.length, { ...options, ...code }),
+    data: { source, command, root, resets: true },
   });
 }
 
@@ -71,7 +68,7 @@ function gymnasiumHosts(
   groups: readonly EnvSlice[],
   { gymnasium, modules = [], wrappers = [], ...source }: GymnasiumSource,
   options: RayVecEnvOptions,
-): ChildHosts {
+): WorkerHosts {
   const folder = options.folder ?? codeFolder(MAIN);
   const moved = (path: string) =>
     options.code === "here" ? path : pathInCopy(path, folder);
@@ -86,7 +83,7 @@ function gymnasiumHosts(
     resets: true,
     draws: false,
     python: PYTHON,
-    children: () => new RayGroup(groups.length, { ...options, folder }),
+    launcher: () => new RayLauncher(groups.length, { ...options, folder }),
   });
 }
 
@@ -116,8 +113,7 @@ function gymnasiumHosts(
  * ```
  */
 export class RayVecEnv extends AsyncVecEnv {
-  readonly #hosts: ChildHosts;
-  #atUnload = (): void => this.close();
+  readonly #hosts: WorkerHosts;
 
   /**
    * Reaches the cluster, starts the processes and waits until they have made their
@@ -142,7 +138,6 @@ export class RayVecEnv extends AsyncVecEnv {
       : denoHosts(groups, source, options);
     super(hosts, options);
     this.#hosts = hosts;
-    addEventListener("unload", this.#atUnload);
   }
 
   /**
@@ -152,11 +147,5 @@ export class RayVecEnv extends AsyncVecEnv {
    */
   pids(): number[] {
     return this.#hosts.pids();
-  }
-
-  /** Ends all processes; what they were doing is lost. */
-  override close(): void {
-    removeEventListener("unload", this.#atUnload);
-    super.close();
   }
 }

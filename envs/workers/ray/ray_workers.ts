@@ -1,11 +1,12 @@
 import { builtin } from "@bellman/files";
-import type { GroupAnswer, GroupCommand } from "../group_hosts.ts";
-import { HostFailure, sendableError, thrownFailure } from "../host_failure.ts";
-import { ASKS, FAILED, HEAD } from "../processes/host_messages.ts";
-import type { ProcessOpening } from "../processes/serve_process.ts";
+import type { MessagePort } from "node:worker_threads";
+import { sendableError } from "../host_failure.ts";
+import { frameOf } from "../processes/frames.ts";
+import { HEAD } from "../processes/host_messages.ts";
 import type { RemoteWorkers, WorkerHandle } from "../threads/pooled_worker.ts";
+import { endThreads, WorkerThread } from "../threads/worker_thread.ts";
 import { checkRay, type NodeProgram, nodeProgram } from "./_code.ts";
-import { RayGroup } from "./ray_group.ts";
+import { type RayData, RayLauncher } from "./_ray_thread.ts";
 import type { RayOptions } from "./ray_options.ts";
 
 /** What one worker asks while it carries out a command, and is told. */
@@ -53,8 +54,12 @@ export interface RayWorkersOptions extends RayOptions {
   readonly permissions?: readonly string[];
 }
 
-const bytesOf = (value: unknown) => builtin("node:v8").serialize(value);
-const valueOf = (bytes: Uint8Array) => builtin("node:v8").deserialize(bytes);
+/** One of them, until another takes its place. */
+interface Remote {
+  readonly worker: WorkerThread;
+  readonly questions: MessagePort;
+  readonly service: WorkerService;
+}
 
 /**
  * Workers of a `WorkerPool` in processes on the nodes of a Ray cluster, as of
@@ -88,8 +93,8 @@ export class RayWorkers implements RemoteWorkers {
   readonly first: number;
   readonly #options: RayWorkersOptions;
   readonly #program: NodeProgram;
-  readonly #group: RayGroup;
-  readonly #workers: RayWorker[] = [];
+  readonly #launcher: RayLauncher;
+  readonly #workers: Remote[] = [];
   #atUnload = (): void => this.close();
 
   /**
@@ -109,104 +114,59 @@ export class RayWorkers implements RemoteWorkers {
     this.#options = options;
     this.#program = nodeProgram(module, data, options);
     const { version, folder } = this.#program;
-    this.#group = new RayGroup(count, { ...options, version, folder, events });
+    const ray = { ...options, version, folder };
+    this.#launcher = new RayLauncher(count, ray, events);
     addEventListener("unload", this.#atUnload);
   }
 
   start(worker: number): WorkerHandle {
-    const { data, own, service } = this.#options, child = worker - this.first;
-    const { command, root } = this.#program, group = this.#group;
-    group.start(child, command);
-    const opening: ProcessOpening = { data: { ...data, ...own(worker) }, root };
-    group.send(child, bytesOf(opening));
-    return this.#workers[child] = new RayWorker(group, child, service(worker));
+    const { data, own, service } = this.#options, group = worker - this.first;
+    const { command, root } = this.#program;
+    if (this.#workers[group]) forget(this.#workers[group]);
+    const { MessageChannel } = builtin("node:worker_threads");
+    const { port1: questions, port2: aside } = new MessageChannel();
+    const opening = { data: { ...data, ...own(worker) }, root };
+    const all: RayData = { command, group, opening };
+    const handle = new WorkerThread(this.#launcher, { data: all, aside });
+    const remote = { worker: handle, questions, service: service(worker) };
+    this.#workers[group] = remote;
+    return handle;
   }
 
   serve(): void {
-    for (const it of this.#workers) it.serve();
+    this.#launcher.serve();
+    this.#workers.forEach(answer);
   }
 
   /** Lists the ids of the processes on their nodes; 0 for one that is being started. */
   pids(): number[] {
-    return this.#workers.map((_, child) => this.#group.pid(child));
+    return this.#workers.map((it) => it.worker.pid);
   }
 
   close(): void {
     removeEventListener("unload", this.#atUnload);
-    this.#group.close();
+    const all = this.#workers.splice(0);
+    endThreads(all.map((it) => it.worker), this.#launcher);
+    all.forEach(forget);
+    this.#launcher.close();
   }
 }
 
-/** One of them: a process, until it is given up. */
-class RayWorker implements WorkerHandle {
-  /** Nothing of it changes what is here; its group ends it. */
-  readonly hasEnded = true;
-  heartbeats = 0;
-  readonly #group: RayGroup;
-  readonly #child: number;
-  readonly #service: WorkerService;
-  #result: GroupAnswer | HostFailure | undefined;
-  #isDropped = false;
-
-  constructor(group: RayGroup, child: number, service: WorkerService) {
-    this.#group = group;
-    this.#child = child;
-    this.#service = service;
+/** Answers the question of a worker, if it has one. */
+function answer({ questions, service }: Remote): void {
+  const { receiveMessageOnPort } = builtin("node:worker_threads");
+  const asked = receiveMessageOnPort(questions);
+  if (asked === undefined) return;
+  try {
+    const question = new Uint8Array(asked.message, HEAD);
+    const { buffer } = frameOf(...service.answer(question));
+    questions.postMessage(buffer, [buffer]);
+  } catch (error) {
+    questions.postMessage(sendableError(error));
   }
+}
 
-  get isReady(): boolean {
-    return this.#result !== undefined;
-  }
-
-  begin(command: GroupCommand): void {
-    if (command.type === "open") return;
-    // Of one that has ended, its end is found out.
-    this.#result = undefined;
-    this.#group.send(this.#child, bytesOf(command));
-  }
-
-  /** Takes what it has sent since the command. */
-  serve(): void {
-    const group = this.#group, child = this.#child;
-    while (
-      !this.#isDropped && this.#result === undefined &&
-      group.waitFor([child], 0)
-    ) {
-      try {
-        this.#result = this.#take(group.receive(child, 0));
-      } catch (error) {
-        this.#result = error instanceof HostFailure
-          ? error
-          : thrownFailure(sendableError(error));
-      }
-    }
-  }
-
-  /** Answers a question, or returns what ends the command. */
-  #take(said: Uint8Array): GroupAnswer | HostFailure | undefined {
-    const data = said.subarray(HEAD);
-    switch (said[0]) {
-      case ASKS:
-        this.heartbeats++;
-        this.#group.send(this.#child, ...this.#service.answer(data));
-        return undefined;
-      case FAILED:
-        return thrownFailure(valueOf(data));
-      default:
-        return valueOf(data);
-    }
-  }
-
-  finish(): GroupAnswer {
-    const result = this.#result;
-    if (result === undefined) throw new HostFailure("timeout", "it is silent");
-    if (result instanceof HostFailure) throw result;
-    return result;
-  }
-
-  drop(): void {
-    if (this.#isDropped) return;
-    this.#isDropped = true;
-    this.#service.close();
-  }
+function forget({ questions, service }: Remote): void {
+  questions.close();
+  service.close();
 }

@@ -9,13 +9,20 @@ import type {
 } from "../group_hosts.ts";
 import { type CheckedSource, makeGroup } from "../group_source.ts";
 import { HostFailure, sendableError, thrownFailure } from "../host_failure.ts";
-import { Spinner } from "./_worker_messages.ts";
+import { type HostCommand, Spinner } from "./_worker_messages.ts";
 import { serveWorker } from "./serve_worker.ts";
-import { endThreads, WorkerThread } from "./worker_thread.ts";
+import {
+  awaitThat,
+  endThreads,
+  type Launcher,
+  ThreadLauncher,
+  WorkerThread,
+} from "./worker_thread.ts";
 
 /** A group that the calling thread hosts itself, while it would only wait. */
 class LocalSlot {
   readonly hasEnded = true;
+  readonly pid = 0;
   #make: () => VecEnv;
   #first: number;
   #runner: GroupRunner | undefined;
@@ -99,31 +106,54 @@ export function main(): void {
   });
 }
 
-/** Environments of the workers. */
+/** Hosts and the groups that they get. */
 interface WorkerHostsOptions {
-  readonly source: CheckedSource;
   readonly groups: readonly EnvSlice[];
+  /**
+   * Starts the hosts.
+   *
+   * @default a thread of this module for each
+   */
+  readonly launcher?: Launcher;
+  /** Data of each host, which also gets its `range` and `arrays`. */
+  readonly data: object;
   /** Makes the environments of the last group in this thread. */
   readonly makeLocal?: () => VecEnv;
 }
 
-/** Groups in workers, and the last one perhaps in the calling thread. */
+/** Groups in workers or processes, and the last one perhaps in the calling thread. */
 export class WorkerHosts implements WorkerBackend {
   readonly groups: readonly EnvSlice[];
-  #source: CheckedSource;
-  #events = new Int32Array(new SharedArrayBuffer(4));
+  readonly #data: object;
+  readonly #launcher: Launcher;
   #slots: (WorkerThread | LocalSlot)[] = [];
   #local: LocalSlot | undefined;
   #arrays: readonly GroupArrays[] | undefined;
   #spinner = new Spinner();
   #isClosed = false;
+  readonly #atUnload = (): void => this.close();
 
-  constructor({ source, groups, makeLocal }: WorkerHostsOptions) {
+  constructor(
+    {
+      groups,
+      data,
+      makeLocal,
+      launcher = new ThreadLauncher(import.meta.url),
+    }: WorkerHostsOptions,
+  ) {
     this.groups = groups;
-    this.#source = source;
+    this.#data = data;
+    this.#launcher = launcher;
+    // A process that hangs would not see that its input has ended.
+    if (launcher.patienceMs > 0) addEventListener("unload", this.#atUnload);
     if (makeLocal === undefined) return;
     const last = groups.length - 1, { first } = groups[last];
     this.#slots[last] = this.#local = new LocalSlot(makeLocal, first);
+  }
+
+  /** Lists the processes of the hosts; 0 for one that is being started. */
+  pids(): number[] {
+    return this.#slots.map((it) => it.pid);
   }
 
   start(group: number): void {
@@ -132,16 +162,14 @@ export class WorkerHosts implements WorkerBackend {
         "Cannot start a worker as its environments were closed",
       );
     }
-    const before = this.#slots[group];
+    const before = this.#slots[group], launcher = this.#launcher;
     before?.drop();
     if (before instanceof LocalSlot) return;
-    const data: WorkerGroup = {
-      source: this.#source,
-      range: this.groups[group],
-      arrays: this.#arrays?.[group],
-    };
-    const { url } = import.meta, events = this.#events;
-    this.#slots[group] = new WorkerThread(url, { data, events });
+    const { events, patienceMs } = launcher;
+    if (before) awaitThat(() => before.hasEnded, events, patienceMs);
+    const range = this.groups[group], arrays = this.#arrays?.[group];
+    const data = { ...this.#data, range, arrays, group };
+    this.#slots[group] = new WorkerThread(launcher, { data });
   }
 
   attach(arrays: readonly GroupArrays[]): void {
@@ -149,21 +177,23 @@ export class WorkerHosts implements WorkerBackend {
     arrays.forEach((it, group) => this.#slots[group].attach(it));
   }
 
-  begin(group: number, command: GroupCommand): void {
-    this.#slots[group].begin(command);
+  begin(group: number, command: HostCommand): void {
+    this.#slots[group].begin(command as GroupCommand);
   }
 
   waitFor(groups: readonly number[], timeoutMs: number): boolean {
     let deadline: number | undefined;
+    const { events } = this.#launcher;
     for (;;) {
-      const seen = Atomics.load(this.#events, 0);
+      const seen = Atomics.load(events, 0);
+      this.#launcher.serve?.();
       if (this.#areReady(groups)) return true;
       // Its share is done while the workers do theirs.
       if (this.#runLocal(groups)) continue;
       deadline ??= performance.now() + timeoutMs;
       const left = deadline - performance.now();
       if (left <= 0) return false;
-      this.#spinner.wait(this.#events, 0, { value: seen, timeoutMs: left });
+      this.#spinner.wait(events, 0, { value: seen, timeoutMs: left });
     }
   }
 
@@ -172,8 +202,12 @@ export class WorkerHosts implements WorkerBackend {
   }
 
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
-    endThreads(this.#slots, this.#events);
+    const launcher = this.#launcher;
+    if (launcher.patienceMs > 0) removeEventListener("unload", this.#atUnload);
+    endThreads(this.#slots, launcher);
+    launcher.close();
   }
 
   #areReady(groups: readonly number[]): boolean {

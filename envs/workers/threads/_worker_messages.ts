@@ -16,7 +16,9 @@ export const WORD = {
   ended: 3,
   /** Heartbeats that it has sent while it carried out commands. */
   heartbeats: 4,
-  length: 5,
+  /** Id of its process, where it has one of its own. */
+  pid: 5,
+  length: 6,
 } as const;
 
 /** States of a worker. */
@@ -41,9 +43,12 @@ export const COMMAND = { step: 0, message: 1 } as const;
 /** Answers: nothing, no episode has ended, or the next message. */
 export const ANSWER = { nothing: 0, noEpisodes: 1, message: 2 } as const;
 
+/** A command, or one for a picture of the first environment. */
+export type HostCommand = GroupCommand | { readonly type: "render" };
+
 /** Message to a worker: a command, or the arrays of the group that it hosts. */
 export type WorkerMessage =
-  | GroupCommand
+  | HostCommand
   | { readonly type: "attach"; readonly arrays: GroupArrays };
 
 /** Data that a worker is made with. */
@@ -52,6 +57,8 @@ export interface WorkerData {
   /** Counter of the events of all workers, on which the caller waits. */
   readonly events: Int32Array;
   readonly port: MessagePort;
+  /** Port for what a host in a process says or asks beside its answers. */
+  readonly aside?: MessagePort;
   /** Data of the program that it runs. */
   readonly data: unknown;
 }

@@ -1,9 +1,10 @@
 import { builtin } from "@bellman/files";
-import { sendableError } from "../host_failure.ts";
+import { sendableError, silentFailure } from "../host_failure.ts";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "../group_hosts.ts";
 import {
   ANSWER,
   COMMAND,
+  type HostCommand,
   Spinner,
   STATE,
   WORD,
@@ -48,8 +49,31 @@ export type CriticalSection = (change: () => void) => void;
 
 const STEP: GroupCommand = { type: "step" };
 
-/** The worker's side of what it shares with the caller. */
-class WorkerSide {
+/** Program of a host elsewhere, which this thread only speaks to. */
+export interface HostProgram {
+  /** Id of its process, once it is known. */
+  readonly pid: number;
+  /**
+   * Has it carry out a command.
+   *
+   * @param command The command; `open` is the first one.
+   * @returns Function that writes into the arrays, if the answer is still wanted, and
+   * returns it.
+   */
+  run(command: HostCommand): Promise<() => GroupAnswer>;
+  /** Takes the arrays of the group. */
+  attach?(arrays: GroupArrays): void;
+  /**
+   * Ends it.
+   *
+   * @param isBusy True where it has a command: it is ended at once.
+   * @returns The last that it printed, where that is known.
+   */
+  close(isBusy: boolean): Promise<string | undefined>;
+}
+
+/** The host's side of what it shares with the caller. */
+export class HostSide {
   #data: WorkerData;
   #spinner = new Spinner();
 
@@ -74,6 +98,40 @@ class WorkerSide {
       this.fail(error);
     }
     setTimeout(exit);
+  }
+
+  /** Has a host elsewhere carry out commands until it is released. */
+  async follow(program: HostProgram): Promise<void> {
+    const { words, port } = this.#data;
+    let isBusy = false;
+    const carryOut = async (command: HostCommand): Promise<void> => {
+      isBusy = true;
+      try {
+        const finish = await program.run(command);
+        Atomics.store(words, WORD.pid, program.pid);
+        if (this.#mayAnswer()) this.#answer(finish());
+      } catch (error) {
+        this.fail(error);
+      }
+      isBusy = false;
+    };
+    carryOut({ type: "open" });
+    for (;;) {
+      const state = Atomics.load(words, WORD.state);
+      if (state === STATE.dropped) break;
+      if (state === STATE.busy && !isBusy) carryOut(this.#command(program));
+      const change = Atomics.waitAsync(words, WORD.state, state);
+      if (change.async) await change.value;
+    }
+    const prints = await program.close(isBusy);
+    port.postMessage(sendableError(silentFailure(prints)));
+    this.end();
+  }
+
+  /** Tells that the host is alive, and wakes the caller. */
+  beat(): void {
+    Atomics.add(this.#data.words, WORD.heartbeats, 1);
+    this.#wakeCaller();
   }
 
   /** Sends an error to the caller, if it still waits for this worker. */
@@ -122,10 +180,8 @@ class WorkerSide {
   }
 
   #carryOut(program: WorkerProgram): void {
-    const isStep =
-      Atomics.load(this.#data.words, WORD.command) === COMMAND.step;
     try {
-      const result = program.run(isStep ? STEP : this.#readCommand(program));
+      const result = program.run(this.#command(program) as GroupCommand);
       if (!this.#mayAnswer()) return;
       program.write?.();
       this.#answer(result);
@@ -134,8 +190,10 @@ class WorkerSide {
     }
   }
 
-  /** Reads the command that was sent, after the arrays if those came first. */
-  #readCommand(program: WorkerProgram): GroupCommand {
+  /** Returns the command that was sent, after the arrays if those came first. */
+  #command(program: Pick<WorkerProgram, "attach">): HostCommand {
+    const { words } = this.#data;
+    if (Atomics.load(words, WORD.command) === COMMAND.step) return STEP;
     const { receiveMessageOnPort } = builtin("node:worker_threads");
     for (;;) {
       const { message } = receiveMessageOnPort(this.#data.port)! as {
@@ -182,8 +240,12 @@ class WorkerSide {
 
   /** Publishes the worker's present state to the caller. */
   #publish(state: number): void {
-    const { words, events } = this.#data;
-    Atomics.store(words, WORD.state, state);
+    Atomics.store(this.#data.words, WORD.state, state);
+    this.#wakeCaller();
+  }
+
+  #wakeCaller(): void {
+    const { events } = this.#data;
     Atomics.add(events, 0, 1);
     Atomics.notify(events, 0);
   }
@@ -234,7 +296,7 @@ export function serveWorker<Data>(
   ) => WorkerProgram | Promise<WorkerProgram>,
 ): void {
   const { workerData } = builtin("node:worker_threads");
-  const side = new WorkerSide(workerData as WorkerData);
+  const side = new HostSide(workerData as WorkerData);
   const process = builtin("node:process");
   // Either may come alone: the one from `Deno.exit`, which Node lacks, the other where
   // nothing is left to do, as nothing settles a promise that the program is waited for

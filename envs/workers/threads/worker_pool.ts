@@ -4,7 +4,7 @@ import { HostFailure, startError, timed } from "../host_failure.ts";
 import { type HostOptions, Restarts } from "../restarts.ts";
 import { Spinner } from "./_worker_messages.ts";
 import type { RemoteWorkers, WorkerHandle } from "./pooled_worker.ts";
-import { endThreads, WorkerThread } from "./worker_thread.ts";
+import { endThreads, ThreadLauncher, WorkerThread } from "./worker_thread.ts";
 
 /** Settings of a {@linkcode WorkerPool}. */
 export interface WorkerPoolOptions extends HostOptions {
@@ -78,12 +78,11 @@ const LOOK_MS = 100;
  * ```
  */
 export class WorkerPool {
-  readonly #module: string;
+  readonly #threads: ThreadLauncher;
   readonly #data: WorkerPoolOptions["data"];
   readonly #restarts: Restarts;
   readonly #workers: WorkerHandle[] = [];
   #elsewhere: RemoteWorkers | undefined;
-  readonly #events = new Int32Array(new SharedArrayBuffer(4));
   readonly #spinner = new Spinner();
   /** Commands that workers carry out. */
   readonly #tasks = new Map<number, Task>();
@@ -106,11 +105,11 @@ export class WorkerPool {
         `Cannot start ${workers} workers: expected a whole number of at least 1`,
       );
     }
-    this.#module = module;
+    this.#threads = new ThreadLauncher(module);
     this.#data = data;
     this.#restarts = new Restarts(options);
     try {
-      this.#elsewhere = elsewhere?.(this.#events);
+      this.#elsewhere = elsewhere?.(this.#threads.events);
       for (let worker = 0; worker < workers; worker++) this.#start(worker, 0);
       while (this.#tasks.size > 0) {
         const worker = this.#waitForOne(), result = this.#finish(worker);
@@ -179,7 +178,7 @@ export class WorkerPool {
     this.#restarts.broken ??= new TypeError(
       "Cannot use workers that were closed",
     );
-    endThreads(this.#workers, this.#events);
+    endThreads(this.#workers, this.#threads);
     this.#elsewhere?.close();
   }
 
@@ -223,13 +222,8 @@ export class WorkerPool {
     const elsewhere = this.#elsewhere;
     this.#workers[worker] = elsewhere && worker >= elsewhere.first
       ? elsewhere.start(worker)
-      : this.#startThread(worker);
+      : new WorkerThread(this.#threads, { data: this.#data(worker) });
     this.#note(worker, { timeoutMs: this.#restarts.startTimeoutMs, inRow });
-  }
-
-  #startThread(worker: number): WorkerThread {
-    const data = this.#data(worker), events = this.#events;
-    return new WorkerThread(this.#module, { data, events });
   }
 
   #restart(worker: number, error: HostFailure, inRow = 0): void {
@@ -283,13 +277,14 @@ export class WorkerPool {
 
   /** Waits for events of workers until something is found. */
   #until<T>(find: () => T | undefined): T {
+    const { events } = this.#threads;
     for (;;) {
       this.#checkUsable();
-      const value = Atomics.load(this.#events, 0), since = performance.now();
+      const value = Atomics.load(events, 0), since = performance.now();
       this.#elsewhere?.serve();
       const found = find();
       if (found !== undefined) return found;
-      this.#spinner.wait(this.#events, 0, { value, timeoutMs: LOOK_MS });
+      this.#spinner.wait(events, 0, { value, timeoutMs: LOOK_MS });
       this.#pass(Math.min(performance.now() - since, LOOK_MS));
     }
   }

@@ -82,6 +82,7 @@ export class WorkerVecEnv extends AsyncVecEnv {
     const makeLocal = callerShare && "id" in checked
       ? () => makeRegistered(checked, groups.at(-1)!)
       : undefined;
-    super(new WorkerHosts({ source: checked, groups, makeLocal }), options);
+    const data = { source: checked };
+    super(new WorkerHosts({ groups, data, makeLocal }), options);
   }
 }

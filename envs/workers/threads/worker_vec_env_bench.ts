@@ -60,7 +60,9 @@ group = "100 steps of 8 environments of 0.1 ms each";
 const groups = splitEnvs(heavy.numEnvs, 2);
 const makeLocal = () => makeBusy(groups[1]);
 bench(
-  new AsyncVecEnv(new WorkerHosts({ source: { module }, groups, makeLocal })),
+  new AsyncVecEnv(
+    new WorkerHosts({ data: { source: { module } }, groups, makeLocal }),
+  ),
   { name: "one worker and this thread", group, baseline: true },
 );
 bench(makeBusy({ ...heavy, first: 0 }), {

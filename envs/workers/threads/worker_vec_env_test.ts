@@ -32,7 +32,7 @@ function halfHere(
   numEnvs: number,
 ): AsyncVecEnv {
   const groups = splitEnvs(numEnvs, 2), makeLocal = () => make(groups[1]);
-  const hosts = new WorkerHosts({ source, groups, makeLocal });
+  const hosts = new WorkerHosts({ data: { source }, groups, makeLocal });
   return new AsyncVecEnv(hosts, { onRestart: () => {} });
 }
 

@@ -1,6 +1,6 @@
 /**
  * A driver without Ray, which hosts processes here and follows a script: what
- * `RayGroup` has for an address. It is started in the place of Python.
+ * `RayCluster` has for an address. It is started in the place of Python.
  */
 import { existsSync } from "node:fs";
 import { frameOf, FrameReader } from "../../processes/frames.ts";
