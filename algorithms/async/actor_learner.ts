@@ -29,7 +29,7 @@ import { schedule } from "@bellman/schedulers";
 import type { StateTree } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { AsyncConfig } from "./config.ts";
-import type { Learner } from "./learners.ts";
+import type { Learner } from "./losses.ts";
 import { type ParameterServer, SharedParameters } from "./parameter_server.ts";
 
 /** Form of a method: windows and pushes. */

@@ -23,7 +23,7 @@ import {
   asyncConfigSchema,
   defaultAsyncConfig,
 } from "./config.ts";
-import { a3cLearner, type Learner, qLearner } from "./learners.ts";
+import { a3cLearner, type Learner, qLearner } from "./losses.ts";
 import { MAX_STEPS } from "./parameter_server.ts";
 import { asyncPresets } from "./presets.ts";
 

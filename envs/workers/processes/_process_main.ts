@@ -4,7 +4,7 @@ import { allocateArrays, bytesOf } from "../_group_arrays.ts";
 import { GroupRunner } from "../_group_runner.ts";
 import type { EnvSlice, GroupCommand } from "../group_hosts.ts";
 import { type CheckedSource, makeGroup } from "../group_source.ts";
-import { moved } from "../_moved.ts";
+import { relocate } from "../_relocate.ts";
 import { AnswerWriter, REQUEST } from "./host_messages.ts";
 import { answer, code, serveRequests, writeFrame } from "./_process_side.ts";
 
@@ -66,7 +66,7 @@ async function carryOut(message: Uint8Array): Promise<void> {
   const request = deserialize(data) as Request;
   if (request.type === "open") {
     const { source, range, root } = request;
-    const env = await makeGroup(moved(source, root, code), range);
+    const env = await makeGroup(relocate(source, root, code), range);
     host = new Host(new GroupRunner(env, range.first));
   }
   host!.run(request);

@@ -1,6 +1,6 @@
 import { builtin } from "@bellman/files";
 import type { GroupCommand } from "../group_hosts.ts";
-import { moved } from "../_moved.ts";
+import { relocate } from "../_relocate.ts";
 import type { WorkerProgram } from "../threads/serve_worker.ts";
 
 /**
@@ -54,7 +54,7 @@ export async function serveProcess<Data>(
   );
   let program: WorkerProgram | undefined;
   const open = async ({ data, root }: ProcessOpening) => {
-    program = await make(moved(data as Data, root, code), ask);
+    program = await make(relocate(data as Data, root, code), ask);
     return program.run({ type: "open" });
   };
   return await serveRequests(async (request) => {

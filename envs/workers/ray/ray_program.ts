@@ -1,7 +1,7 @@
 import { builtin } from "@bellman/files";
 import { readVariable } from "@bellman/files/installed";
 import { programArguments } from "../processes/program_arguments.ts";
-import { codeFolder, commandInCopy } from "./_code.ts";
+import { codeFolder, commandInCopy } from "./code_on_nodes.ts";
 import texts from "./driver/texts.json" with { type: "json" };
 import type { RayOptions } from "./ray_options.ts";
 

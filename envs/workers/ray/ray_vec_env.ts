@@ -6,7 +6,12 @@ import { AsyncVecEnv } from "../async_vec_env.ts";
 import { MAIN } from "../processes/_process_hosts.ts";
 import type { HostOptions } from "../restarts.ts";
 import { WorkerHosts } from "../threads/_worker_hosts.ts";
-import { checkRay, codeFolder, nodeProgram, pathInCopy } from "./_code.ts";
+import {
+  checkRay,
+  codeFolder,
+  nodeProgram,
+  pathInCopy,
+} from "./code_on_nodes.ts";
 import { RayLauncher } from "./_ray_thread.ts";
 import type { RayOptions } from "./ray_options.ts";
 

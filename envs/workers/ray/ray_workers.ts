@@ -5,7 +5,7 @@ import { frameOf } from "../processes/frames.ts";
 import { HEAD } from "../processes/host_messages.ts";
 import type { RemoteWorkers, WorkerHandle } from "../threads/pooled_worker.ts";
 import { endThreads, WorkerThread } from "../threads/worker_thread.ts";
-import { checkRay, type NodeProgram, nodeProgram } from "./_code.ts";
+import { checkRay, type NodeProgram, nodeProgram } from "./code_on_nodes.ts";
 import { type RayData, RayLauncher } from "./_ray_thread.ts";
 import type { RayOptions } from "./ray_options.ts";
 

@@ -1,6 +1,6 @@
 import { builtin, checkDeno } from "@bellman/files";
 import { isFile } from "@bellman/files/installed";
-import { fileAddressesIn } from "../_moved.ts";
+import { fileAddressesIn } from "../_relocate.ts";
 import type { ChildCommand } from "../processes/child.ts";
 import { hostCommand } from "../processes/_process_hosts.ts";
 import { ownPermissions } from "../processes/program_arguments.ts";

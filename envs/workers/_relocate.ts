@@ -8,7 +8,11 @@ import { builtin } from "@bellman/files";
  * @param root Address of the folder; without one, the data is returned as it is.
  * @param copy Path of the copy, without a slash at its end.
  */
-export function moved<T>(data: T, root: string | undefined, copy: string): T {
+export function relocate<T>(
+  data: T,
+  root: string | undefined,
+  copy: string,
+): T {
   if (root === undefined) return data;
   const { fileURLToPath, pathToFileURL } = builtin("node:url");
   const to = pathToFileURL(`${copy}/`).href, path = fileURLToPath(root);

@@ -2,7 +2,7 @@ import { assertAlmostEquals, assertEquals } from "@std/assert";
 import { valueAndGradients } from "@bellman/compute";
 import { valuesOfActions } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { a3cLoss, qLoss } from "./learners.ts";
+import { a3cLoss, qLoss } from "./losses.ts";
 
 await tf.setBackend("cpu");
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { fileAddressesIn, moved } from "./_moved.ts";
+import { fileAddressesIn, relocate } from "./_relocate.ts";
 
 const DATA = {
   module: "file:///here/code/env.ts",
@@ -10,7 +10,7 @@ const DATA = {
 };
 
 Deno.test("addresses and paths in a folder are those in its copy, all else stays", () => {
-  const found = moved(DATA, "file:///here/code/", "/there");
+  const found = relocate(DATA, "file:///here/code/", "/there");
   assertEquals(found, {
     ...DATA,
     module: "file:///there/env.ts",
@@ -21,7 +21,7 @@ Deno.test("addresses and paths in a folder are those in its copy, all else stays
     path: "/there/env.py",
   });
   assertStrictEquals(found.numbers, DATA.numbers);
-  assertStrictEquals(moved(DATA, undefined, "/there"), DATA);
+  assertStrictEquals(relocate(DATA, undefined, "/there"), DATA);
 });
 
 Deno.test("addresses of files are found wherever they are", () => {
