@@ -155,7 +155,8 @@ export class RayCluster implements HostProgram {
     clearTimeout(timer);
     if (hello?.type === "hello" && hello.protocol === PROTOCOL) {
       this.#driver = driver;
-      this.#hear(driver);
+      // Its news comes after what is told of the cluster itself.
+      setTimeout(() => this.#hear(driver));
       return hello;
     }
     await driver.close(true);
