@@ -17,6 +17,8 @@ import { forbiddenFault, maskedChoices, maskFault } from "./_action_masks.ts";
 import { isTypedArray } from "@bellman/files";
 import type { Batch, Space, VecStep } from "@bellman/types";
 
+export { checkSpace } from "./spaces/check_space.ts";
+
 /** Number of environments, and the step for messages. */
 export interface StepPlace {
   /** Number of environments. */
@@ -189,12 +191,16 @@ export function checkStep(observed: VecStep, place: StepPlace): void {
       .findIndex((it) => !Number.isFinite(held(it)));
     if (copy >= 0) refuse("reward", rewards[copy], copy, place);
   }
+  checkFlags("terminated", terminated, place);
+  checkFlags("truncated", truncated, place);
   checkObservations(observed.observations, place);
   const { actionMasks, finalActionMasks } = observed;
   if (actionMasks !== undefined) checkMasks(actionMasks, place);
   for (let i = 0; i < numEnvs; i++) {
     if (terminated[i] === 0 && truncated[i] === 0) continue;
-    checkBatch("final observation", observed.finalObservations, place, i);
+    const { observations, finalObservations } = observed;
+    checkAlike(observations, finalObservations, place);
+    checkBatch("final observation", finalObservations, place, i);
     if (actionMasks !== undefined) checkMasks(finalActionMasks, place, i);
   }
 }
@@ -231,6 +237,41 @@ function checkMasks(
       `Cannot use ${fault.field} of copy ${copy} at step ${step}: it is ${fault.got}, expected ${fault.wanted}`,
     );
   }
+}
+
+/** Throws unless the ends of episodes are 0 and 1. */
+function checkFlags(
+  name: string,
+  flags: Uint8Array,
+  { step }: StepPlace,
+): void {
+  for (let copy = 0; copy < flags.length; copy++) {
+    if (flags[copy] <= 1) continue;
+    throw new RangeError(
+      `Cannot use ${name} of copy ${copy} at step ${step}: it is ${
+        flags[copy]
+      }, expected 0 or 1`,
+    );
+  }
+}
+
+/** Throws unless final observations have as many numbers as the others. */
+function checkAlike(now: Batch, final: Batch, place: StepPlace): void {
+  if (!isTypedArray(now)) {
+    for (const [key, part] of Object.entries(now)) {
+      checkAlike(
+        part,
+        (final as Record<string, Batch> | undefined)?.[key]!,
+        place,
+      );
+    }
+    return;
+  }
+  const length = isTypedArray(final) ? final.length : typeof final;
+  if (length === now.length) return;
+  throw new RangeError(
+    `Cannot use the final observations at step ${place.step}: expected ${now.length} numbers as of the others, got ${length}`,
+  );
 }
 
 /** Throws unless an array has a number for each environment. */

@@ -119,3 +119,23 @@ Deno.test("first observations are refused as later ones are", () => {
     "the observation[1] of copy 0 at step 0",
   );
 });
+
+Deno.test("ends are 0 or 1, and final observations as long as the others", () => {
+  const cases: Record<string, Partial<VecStep>> = {
+    "Cannot use terminated of copy 1 at step 12: it is 255, expected 0 or 1": {
+      terminated: Uint8Array.of(0, 255),
+    },
+    "Cannot use the final observations at step 12: expected": {
+      finalObservations: new Float32Array(2),
+      truncated: Uint8Array.of(0, 1),
+    },
+    "as of the others, got undefined": {
+      finalObservations: undefined,
+      truncated: Uint8Array.of(0, 1),
+    },
+  };
+  for (const [says, parts] of Object.entries(cases)) {
+    const step = { ...right(), ...parts } as VecStep;
+    assertThrows(() => checkStep(step, place), RangeError, says);
+  }
+});

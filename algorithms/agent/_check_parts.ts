@@ -1,3 +1,4 @@
+import { checkSpace } from "@bellman/envs/checks";
 import { isStateRecord } from "@bellman/files";
 import type { AgentOptions, AgentSpaces, AnyParts, Meta } from "./algorithm.ts";
 import { refuseUnknown } from "./hints.ts";
@@ -79,6 +80,8 @@ export function checkArguments(
       `Cannot make an agent of ${title} without an environment: expected one of makeVec(id, { numEnvs: 8 })`,
     );
   }
+  checkSpace(spaces.observationSpace);
+  checkSpace(spaces.actionSpace);
   const setting = Object.keys(options ?? {})
     .find((it) => Object.hasOwn(schema.properties, it));
   if (setting !== undefined && !(OPTIONS as string[]).includes(setting)) {

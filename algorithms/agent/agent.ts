@@ -534,7 +534,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   #unranked(): TypeError {
     return new TypeError(
-      `Cannot set the priorities of ${this.#title}: expected tdErrors among the results of its update`,
+      `Cannot set the priorities of ${this.#title}: expected absolute tdErrors among the results of its update, as in { state, stats, results: { tdErrors } }; what a loss computes beside its value is in aux`,
     );
   }
 

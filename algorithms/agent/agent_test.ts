@@ -837,3 +837,24 @@ Deno.test("parts that cannot be are refused in one line each", () => {
     assertThrows(run, Error, says);
   }
 });
+
+Deno.test("spaces that are none are refused before anything is built", () => {
+  const make = (spaces: object) =>
+    new Agent(counting(), { ...SPACES, ...spaces } as never);
+  const cases: Record<string, object> = {
+    "as a space: expected one with a known 'type'": {
+      observationSpace: { type: "Box", shape: [2] },
+    },
+    "Cannot make a box of shape 2: expected a list of whole numbers": {
+      observationSpace: { type: "box", shape: 2, dtype: "float32" },
+    },
+    "Cannot hold a box in 'undefined'": {
+      observationSpace: { type: "box", shape: [2] },
+    },
+    "Cannot use null as a space": { actionSpace: null },
+    "expected 'spaces' in it": { observationSpace: { type: "dict" } },
+  };
+  for (const [says, spaces] of Object.entries(cases)) {
+    assertThrows(() => make(spaces), Error, says);
+  }
+});

@@ -10,6 +10,11 @@ function checkBox(space: Space & { type: "box" }): void {
       `Cannot hold a box in '${dtype}': expected ${DTYPES.join(", ")}`,
     );
   }
+  if (!Array.isArray(shape)) {
+    throw new TypeError(
+      `Cannot make a box of shape ${shape}: expected a list of whole numbers`,
+    );
+  }
   for (const length of shape) {
     if (Number.isInteger(length) && length >= 1) continue;
     throw new RangeError(
@@ -50,6 +55,13 @@ export function checkSpace(space: Space | undefined): void {
       return;
     case "dict":
     case "tuple":
+      if (typeof space.spaces !== "object" || space.spaces === null) {
+        throw new TypeError(
+          `Cannot use ${
+            JSON.stringify(space)
+          } as a space: expected 'spaces' in it`,
+        );
+      }
       for (const inner of Object.values<Space>({ ...space.spaces })) {
         checkSpace(inner);
       }

@@ -10,6 +10,7 @@ import type {
   VecEnv,
   VecStep,
 } from "@bellman/types";
+import { EnvData } from "../_env_data.ts";
 import { ended, type MutableStep } from "../_steps.ts";
 import { EnvDataError, faultOf } from "../env_data_error.ts";
 import { allocateArray, boundAt, elementCount } from "../spaces/arrays.ts";
@@ -180,6 +181,8 @@ export class TransformObservation<E extends Env | VecEnv = Env>
   extends ObservationWrapper<E> {
   #transform: (observation: SpaceValue) => SpaceValue;
   #value: SpaceValue;
+  /** Checks what the function returns. */
+  #checks: EnvData;
 
   /**
    * Wraps an environment.
@@ -196,6 +199,8 @@ export class TransformObservation<E extends Env | VecEnv = Env>
   ) {
     super(env, options);
     this.#transform = transform;
+    const id = env.spec?.id;
+    this.#checks = new EnvData(options.space, { id, looseBounds: true });
     const inner = env.observationSpace;
     this.#value = readRow(inner, { batch: allocateBatch(inner, 1), row: 0 });
   }
@@ -209,7 +214,13 @@ export class TransformObservation<E extends Env | VecEnv = Env>
   protected override changeReset(source: Batch): Batch {
     return isVector(this.env)
       ? super.changeReset(source)
-      : this.#transform(source as SpaceValue) as Batch;
+      : this.#transformed(source as SpaceValue) as Batch;
+  }
+
+  #transformed(observation: SpaceValue): SpaceValue {
+    const changed = this.#transform(observation);
+    this.#checks.check(changed, "step");
+    return changed;
   }
 
   /**
@@ -228,7 +239,7 @@ export class TransformObservation<E extends Env | VecEnv = Env>
     for (let row = 0; row < this.numEnvs!; row++) {
       if (ends !== undefined && !ended(ends, row)) continue;
       this.#value = readRowInto(inner, this.#value, source, row);
-      const observation = this.#transform(this.#value);
+      const observation = this.#transformed(this.#value);
       writeRowAt(this.observationSpace, observation, target, row);
     }
   }

@@ -205,3 +205,20 @@ Deno.test("what is no finite number is not clipped to one", () => {
   text.reset({ seed: 0 });
   assertThrows(() => text.step(Int32Array.of(0)), EnvDataError, "the reward");
 });
+
+Deno.test("a function of observations gives those of the space", () => {
+  const space = box({ shape: [2] });
+  for (const wrong of [(it: Float32Array) => it.slice(0, 1), () => undefined]) {
+    const transform = wrong as never;
+    const one = new TransformObservation(make("CartPole-v1"), transform, {
+      space,
+    });
+    assertThrows(() => one.reset({ seed: 0 }), EnvDataError, "observation");
+    const two = new TransformObservation(
+      makeVec("CartPole-v1", { numEnvs: 2 }),
+      transform,
+      { space },
+    );
+    assertThrows(() => two.reset({ seed: 0 }), EnvDataError, "observation");
+  }
+});

@@ -15,6 +15,7 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { EnvData } from "../_env_data.ts";
+import { cloneBatch } from "../spaces/batch.ts";
 import { goalFunctionsOf } from "../_goals.ts";
 import { type MutableStep, relay } from "../_steps.ts";
 import { restoreNow, snapshotRecord } from "../snapshot.ts";
@@ -66,6 +67,8 @@ export class Wrapper<E extends Env | VecEnv = Env> {
   #data: EnvData | undefined;
   #out = {} as MutableStep;
   #row: ReturnType<typeof oneRow> | undefined;
+  /** Latest observations of a vector, where they are others than those inside. */
+  #changed: Batch | undefined;
 
   /**
    * Wraps an environment.
@@ -177,7 +180,9 @@ export class Wrapper<E extends Env | VecEnv = Env> {
     const env: Env | VecEnv = this.env;
     const observations = env.reset(options as { seed?: number }) as Batch;
     if (!isVector(env)) this.#inside.check(observations, "reset");
-    return (this.changeReset?.(observations) ?? observations) as never;
+    const changed = this.changeReset?.(observations) ?? observations;
+    this.#changed = changed === observations ? undefined : changed;
+    return changed as never;
   }
 
   /**
@@ -201,8 +206,10 @@ export class Wrapper<E extends Env | VecEnv = Env> {
   #stepAll(env: VecEnv, actions: Batch): VecStep {
     const inner = env.step(actions);
     if (this.changeStep === undefined) return inner;
-    const step = relay(inner, this.#out);
+    const { observations } = inner, step = relay(inner, this.#out);
     this.changeStep(step);
+    const changed = step.observations;
+    this.#changed = changed === observations ? undefined : changed;
     return step;
   }
 
@@ -251,7 +258,15 @@ export class Wrapper<E extends Env | VecEnv = Env> {
    * @returns The batch.
    */
   observations(): E extends VecEnv ? Batch : never {
-    return (this.env as VecEnv).observations() as never;
+    return (this.#changed ?? (this.env as VecEnv).observations()) as never;
+  }
+
+  /** Changed observations that nothing but `save` keeps. */
+  get #unkept(): Batch | undefined {
+    const { observations } = Wrapper.prototype;
+    return isVector(this.env) && this.observations === observations
+      ? this.#changed
+      : undefined;
   }
 
   /**
@@ -286,7 +301,12 @@ export class Wrapper<E extends Env | VecEnv = Env> {
    * @returns Plain data that later steps do not change.
    */
   save(): StateTree {
-    return { own: this.ownState(), env: this.env.save() };
+    const changed = this.#unkept;
+    return {
+      own: this.ownState(),
+      env: this.env.save(),
+      ...(changed && { observations: cloneBatch(changed) as StateTree }),
+    };
   }
 
   /**
@@ -298,6 +318,10 @@ export class Wrapper<E extends Env | VecEnv = Env> {
     const { own, env } = snapshotRecord(snapshot, ["own", "env"]);
     restoreNow(this.env, env, { id: this.env.spec?.id });
     this.loadOwnState(own);
+    const { observations } = snapshot as Record<string, StateTree>;
+    this.#changed = observations === undefined
+      ? undefined
+      : cloneBatch(observations as Batch);
   }
 
   /** Frees the resources of what is inside. */

@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { HostFailure } from "../host_failure.ts";
 import { printToStderr } from "../_print_to_stderr.ts";
 import { FrameReader } from "./frames.ts";
@@ -240,7 +239,10 @@ export class ChildProcess extends Child {
   }
 
   #print(bytes: Uint8Array): void {
-    this.#prints = Buffer.concat([this.#prints, bytes]).subarray(-KEPT);
+    const all = new Uint8Array(this.#prints.length + bytes.length);
+    all.set(this.#prints);
+    all.set(bytes, this.#prints.length);
+    this.#prints = all.subarray(-KEPT);
     if (this.#showsPrints) printToStderr(bytes);
   }
 }
