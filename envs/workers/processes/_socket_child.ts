@@ -1,5 +1,5 @@
 /** Children that other machines start, which connect to this process. */
-import { timingSafeEqual } from "node:crypto";
+import { builtin } from "@bellman/files";
 import { FrameReader } from "./frames.ts";
 import { Child } from "./child.ts";
 
@@ -62,7 +62,7 @@ export abstract class SocketChild extends Child {
 
   /** Compares its secret with what was said, in the same time for any. */
   isProvenBy(said: Uint8Array): boolean {
-    return timingSafeEqual(said, this.#secret);
+    return builtin("node:crypto").timingSafeEqual(said, this.#secret);
   }
 
   /** Gives it its connection. */
