@@ -645,7 +645,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Restores a saved state.
+   * Restores a saved state. Without its `experience`, which an agent that only acts
+   * does not need, the memory stays as it is.
    *
    * @param state Result of {@link save}; copied.
    * @throws {TypeError} If it is the state of another algorithm or another
@@ -666,7 +667,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       agent: this.#title,
     });
     this.#learner.write(learned as SavedState);
-    this.memory.load(saved.experience);
+    if (saved.experience !== undefined) this.memory.load(saved.experience);
     this.#actor.load(acting);
     this.#parts.explore?.load?.(saved.exploration);
     this.#random.load(saved.random);

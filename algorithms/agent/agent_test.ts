@@ -858,3 +858,16 @@ Deno.test("spaces that are none are refused before anything is built", () => {
     assertThrows(() => make(spaces), Error, says);
   }
 });
+
+Deno.test("a state without experience restores all but the memory", () => {
+  const [agent, other] = [1, 2].map((seed) => agentOf({}, { seed }));
+  play(agent, 0, 9);
+  const { experience: _, ...acting } = agent.save() as Record<
+    string,
+    StateTree
+  >;
+  const { experience: kept } = other.save() as Record<string, StateTree>;
+  other.load(acting);
+  const { experience, ...restored } = other.save() as Record<string, StateTree>;
+  assertEquals([restored, experience], [acting, kept]);
+});

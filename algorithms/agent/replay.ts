@@ -527,7 +527,7 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
 function checkNames(replay: { readonly fields?: object } | null): void {
   if (replay?.fields === undefined || !("action" in replay.fields)) return;
   throw new TypeError(
-    "Cannot restore transitions of an earlier version, whose rows have other names: expected a state of this one; loadWeights() takes the parameters alone",
+    "Cannot restore transitions of an earlier version, whose rows have other names: expected a state of this one; its weights can start a new run",
   );
 }
 

@@ -107,7 +107,7 @@ export function segmentSchema(
     );
   }
   const all = { ...fields, ...states };
-  const reserved = ["segments", ...options.sampler ? ["weights"] : []]
+  const reserved = ["segments", "slots", "weights"]
     .find((name) => Object.hasOwn(all, name));
   if (reserved !== undefined) {
     throw new TypeError(

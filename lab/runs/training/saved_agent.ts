@@ -180,7 +180,7 @@ export async function withAgent<T>(
     spaces: agent.spaces,
   });
   try {
-    restoreSetup(setup, agent.checkpoint);
+    restoreSetup(setup, agent.checkpoint, { actsOnly: true });
     return await use(setup);
   } finally {
     setup.close();

@@ -1,3 +1,4 @@
+import { isStateRecord } from "@bellman/files";
 import { readRecord, type RunRecord } from "../folder/record.ts";
 import { openRunFolder, RunFolder } from "../folder/run_folder.ts";
 import {
@@ -475,8 +476,15 @@ export function checkResumable(
   }
 }
 
-/** Restores the agent and the environments of a setup from a checkpoint. */
-export function restoreSetup(setup: RunSetup, checkpoint: Checkpoint): void {
+/**
+ * Restores the agent and the environments of a setup from a checkpoint; an agent that
+ * only acts does without the experience that it would learn from.
+ */
+export function restoreSetup(
+  setup: RunSetup,
+  checkpoint: Checkpoint,
+  { actsOnly = false }: { readonly actsOnly?: boolean } = {},
+): void {
   const { weights, scales, ...run } = checkpoint.state as Record<
     string,
     StateTree
@@ -496,7 +504,13 @@ export function restoreSetup(setup: RunSetup, checkpoint: Checkpoint): void {
       `Cannot use the checkpoint ${checkpoint.path}: it is not of a training run`,
     );
   }
-  setup.algorithm.load(algorithm);
+  setup.algorithm.load(actsOnly ? withoutExperience(algorithm) : algorithm);
   // An algorithm that steps its own environments has saved them.
   if (env !== null) setup.environments.training.load(env);
+}
+
+function withoutExperience(algorithm: StateTree): StateTree {
+  if (!isStateRecord(algorithm)) return algorithm;
+  const { experience: _, ...acting } = algorithm;
+  return acting;
 }
