@@ -34,7 +34,9 @@ async function listDescriptors(): Promise<string[]> {
   const { stdout } = await new Deno.Command("ls", {
     args: ["-l", `/proc/${Deno.pid}/fd`],
   }).output();
-  return new TextDecoder().decode(stdout).trim().split("\n").slice(1);
+  // That of the listing itself is there, or not yet.
+  return new TextDecoder().decode(stdout).trim().split("\n").slice(1)
+    .filter((line) => !line.endsWith("anon_inode:[pidfd]"));
 }
 
 /** Takes the shortest of several lists, as threads that ended close theirs later. */
