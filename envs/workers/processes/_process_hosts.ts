@@ -1,9 +1,12 @@
-import { builtin } from "@bellman/files";
 import { bytesOf } from "../_group_arrays.ts";
 import type { EnvSlice, GroupAnswer, GroupArrays } from "../group_hosts.ts";
 import type { CheckedSource } from "../group_source.ts";
 import { type HostFailure, thrownFailure } from "../host_failure.ts";
-import type { HostCommand } from "../threads/_worker_messages.ts";
+import {
+  type HostCommand,
+  NO_ANSWER,
+  NONE_ENDED,
+} from "../threads/_worker_messages.ts";
 import type { HostProgram } from "../threads/serve_worker.ts";
 import {
   type Child,
@@ -12,16 +15,16 @@ import {
   PARENT,
 } from "./child.ts";
 import { frameOf } from "./frames.ts";
-import { AnswerReader, FAILED, HEAD, REQUEST } from "./host_messages.ts";
+import {
+  AnswerReader,
+  deserialize,
+  FAILED,
+  HEAD,
+  REQUEST,
+  serialize,
+} from "./host_messages.ts";
 import { serveHosts } from "./host_thread.ts";
 import { programArguments } from "./program_arguments.ts";
-
-const serialize = (value: unknown) => builtin("node:v8").serialize(value);
-const deserialize = (bytes: Uint8Array) =>
-  builtin("node:v8").deserialize(bytes);
-
-const NO_ANSWER: GroupAnswer = {};
-const NONE_ENDED: GroupAnswer = { episodes: [] };
 
 /** Data of a group whose host is a process. */
 export interface ChildGroup {

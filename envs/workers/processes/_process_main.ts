@@ -1,11 +1,15 @@
 /** Program of a process of a {@linkcode SubprocessVecEnv}. */
-import { deserialize, serialize } from "node:v8";
 import { allocateArrays, bytesOf } from "../_group_arrays.ts";
 import { GroupRunner } from "../_group_runner.ts";
 import type { EnvSlice, GroupCommand } from "../group_hosts.ts";
 import { type CheckedSource, makeGroup } from "../group_source.ts";
 import { relocate } from "../_relocate.ts";
-import { AnswerWriter, REQUEST } from "./host_messages.ts";
+import {
+  AnswerWriter,
+  deserialize,
+  REQUEST,
+  serialize,
+} from "./host_messages.ts";
 import { answer, code, serveRequests, writeFrame } from "./_process_side.ts";
 
 /** A request but `step`, whose actions follow as they are; `open` has the rest. */
@@ -63,7 +67,7 @@ let host: Host | undefined;
 async function carryOut(message: Uint8Array): Promise<void> {
   const data = message.subarray(1);
   if (message[0] === REQUEST.step) return host!.step(data);
-  const request = deserialize(data) as Request;
+  const request = deserialize<Request>(data);
   if (request.type === "open") {
     const { source, range, root } = request;
     const env = await makeGroup(relocate(source, root, code), range);

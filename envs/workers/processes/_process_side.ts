@@ -1,5 +1,4 @@
 /** The side of a host process: what it says to the caller, and hears from it. */
-import { builtin } from "@bellman/files";
 import type { GroupAnswer } from "../group_hosts.ts";
 import { sendableError, type SentError } from "../host_failure.ts";
 import {
@@ -8,7 +7,7 @@ import {
   FrameReader,
   writeFrameHeader,
 } from "./frames.ts";
-import { ASKS, FAILED, HEAD } from "./host_messages.ts";
+import { ASKS, FAILED, HEAD, serialize } from "./host_messages.ts";
 
 /** Arguments: the process to end with, and the folder of the code on this machine. */
 const [parent, code] = Deno.args;
@@ -38,7 +37,7 @@ export function writeFrame(parts: readonly Uint8Array[]): void {
 export function answer(data: GroupAnswer | SentError): void {
   const head = new Uint8Array(HEAD);
   if ("message" in data) head[0] = FAILED;
-  writeFrame([head, builtin("node:v8").serialize(data)]);
+  writeFrame([head, serialize(data)]);
 }
 
 const messages: Uint8Array<ArrayBuffer>[] = [];

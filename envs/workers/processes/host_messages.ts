@@ -1,8 +1,19 @@
 /** Messages between a caller and the host of a group in another process. */
+import { builtin } from "@bellman/files";
 import type { Batch } from "@bellman/types";
 import { ended } from "../../_steps.ts";
 import { bytesOf } from "../_group_arrays.ts";
 import type { GroupArrays } from "../group_hosts.ts";
+
+/** Writes plain data between two processes of Deno. */
+export function serialize(data: unknown): Uint8Array {
+  return builtin("node:v8").serialize(data);
+}
+
+/** Reads what {@linkcode serialize} wrote. */
+export function deserialize<T>(bytes: Uint8Array): T {
+  return builtin("node:v8").deserialize(bytes);
+}
 
 /** The first byte of a request. */
 export const REQUEST = {

@@ -1,5 +1,5 @@
-import { builtin } from "@bellman/files";
 import type { GroupCommand } from "../group_hosts.ts";
+import { deserialize } from "./host_messages.ts";
 import { relocate } from "../_relocate.ts";
 import type { WorkerProgram } from "../threads/serve_worker.ts";
 
@@ -58,8 +58,7 @@ export async function serveProcess<Data>(
     return program.run({ type: "open" });
   };
   return await serveRequests(async (request) => {
-    const given: GroupCommand | ProcessOpening = builtin("node:v8")
-      .deserialize(request);
+    const given = deserialize<GroupCommand | ProcessOpening>(request);
     answer("data" in given ? await open(given) : program!.run(given));
   }, () => program?.close());
 }

@@ -5,11 +5,18 @@ import {
   type GymnasiumGroup,
   GymnasiumProgram,
 } from "../../gymnasium/_gymnasium_hosts.ts";
+import type { GroupAnswer } from "../group_hosts.ts";
 import { HostFailure, type SentError, thrownFailure } from "../host_failure.ts";
 import { printToStderr } from "../_print_to_stderr.ts";
 import type { Child, ChildCommand } from "../processes/child.ts";
 import { frameOf } from "../processes/frames.ts";
-import { ASKS, FAILED, HEAD } from "../processes/host_messages.ts";
+import {
+  ASKS,
+  deserialize,
+  FAILED,
+  HEAD,
+  serialize,
+} from "../processes/host_messages.ts";
 import { HostThread, serveHosts } from "../processes/host_thread.ts";
 import { type DenoGroup, DenoProgram } from "../processes/_process_hosts.ts";
 import type { ProcessOpening } from "../processes/serve_process.ts";
@@ -21,9 +28,6 @@ import {
 } from "../threads/worker_thread.ts";
 import { type ClusterSettings, RayCluster, RayHost } from "./_cluster.ts";
 import type { RayOptions } from "./ray_options.ts";
-
-const bytesOf = (value: unknown) => builtin("node:v8").serialize(value);
-const valueOf = (bytes: Uint8Array) => builtin("node:v8").deserialize(bytes);
 
 function warn(line: string): void {
   printToStderr(new TextEncoder().encode(`Warning: ${line}\n`));
@@ -141,11 +145,12 @@ function remoteProgram(
     },
     async run(command) {
       const request = command.type === "open" ? opening : command;
-      let said = await host.ask(frameOf(bytesOf(request)));
+      let said = await host.ask(frameOf(serialize(request)));
       while (said[0] === ASKS) said = await host.ask(await pass(said));
-      const data = valueOf(said.subarray(HEAD));
-      if (said[0] === FAILED) throw thrownFailure(data);
-      return () => data;
+      const data = said.subarray(HEAD);
+      if (said[0] === FAILED) throw thrownFailure(deserialize(data));
+      const answer = deserialize<GroupAnswer>(data);
+      return () => answer;
     },
     close(isBusy) {
       aside.close();

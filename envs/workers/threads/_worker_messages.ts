@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import type { GroupArrays, GroupCommand } from "../group_hosts.ts";
+import type { GroupAnswer, GroupArrays, GroupCommand } from "../group_hosts.ts";
 
 /**
  * Words that a caller and a worker share. A worker that replaces another has words of
@@ -42,6 +42,12 @@ export const COMMAND = { step: 0, message: 1 } as const;
 
 /** Answers: nothing, no episode has ended, or the next message. */
 export const ANSWER = { nothing: 0, noEpisodes: 1, message: 2 } as const;
+
+/** The answer without data. */
+export const NO_ANSWER: GroupAnswer = {};
+
+/** The answer to a step in which no recorded episode ended. */
+export const NONE_ENDED: GroupAnswer = { episodes: [] };
 
 /** A command, or one for a picture of the first environment. */
 export type HostCommand = GroupCommand | { readonly type: "render" };

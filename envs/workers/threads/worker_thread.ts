@@ -13,14 +13,13 @@ import {
   ANSWER,
   COMMAND,
   type HostCommand,
+  NO_ANSWER,
+  NONE_ENDED,
   STATE,
   WORD,
   type WorkerData,
   type WorkerMessage,
 } from "./_worker_messages.ts";
-
-const NO_ANSWER: GroupAnswer = {};
-const NONE_ENDED: GroupAnswer = { episodes: [] };
 
 /** Starts hosts, and knows what they have in common. */
 export interface Launcher {
