@@ -148,9 +148,9 @@ export class EnvData {
   /**
    * Checks an observation and writes it into its row of a batch.
    *
-   * @param step Step of the episode that it belongs to; 0 for a reset.
+   * @param step Step of the episode that it belongs to, if known; 0 for a reset.
    */
-  write(value: unknown, batch: Batch, row: number, step: number): void {
+  write(value: unknown, batch: Batch, row: number, step?: number): void {
     const fault = this.#write(value, batch, row);
     if (fault) this.#refuse(value, fault, { copy: row, step });
   }

@@ -191,13 +191,13 @@ export function checkStep(observed: VecStep, place: StepPlace): void {
       .findIndex((it) => !Number.isFinite(held(it)));
     if (copy >= 0) refuse("reward", rewards[copy], copy, place);
   }
-  checkFlags("terminated", terminated, place);
-  checkFlags("truncated", truncated, place);
   checkObservations(observed.observations, place);
   const { actionMasks, finalActionMasks } = observed;
   if (actionMasks !== undefined) checkMasks(actionMasks, place);
   for (let i = 0; i < numEnvs; i++) {
     if (terminated[i] === 0 && truncated[i] === 0) continue;
+    checkFlag("terminated", terminated[i], i, place);
+    checkFlag("truncated", truncated[i], i, place);
     const { observations, finalObservations } = observed;
     checkAlike(observations, finalObservations, place);
     checkBatch("final observation", finalObservations, place, i);
@@ -239,20 +239,17 @@ function checkMasks(
   }
 }
 
-/** Throws unless the ends of episodes are 0 and 1. */
-function checkFlags(
+/** Throws unless the end of an episode is 0 or 1. */
+function checkFlag(
   name: string,
-  flags: Uint8Array,
+  flag: number,
+  copy: number,
   { step }: StepPlace,
 ): void {
-  for (let copy = 0; copy < flags.length; copy++) {
-    if (flags[copy] <= 1) continue;
-    throw new RangeError(
-      `Cannot use ${name} of copy ${copy} at step ${step}: it is ${
-        flags[copy]
-      }, expected 0 or 1`,
-    );
-  }
+  if (flag <= 1) return;
+  throw new RangeError(
+    `Cannot use ${name} of copy ${copy} at step ${step}: it is ${flag}, expected 0 or 1`,
+  );
 }
 
 /** Throws unless final observations have as many numbers as the others. */

@@ -212,15 +212,10 @@ export class TransformObservation<E extends Env | VecEnv = Env>
    * @returns The new ones.
    */
   protected override changeReset(source: Batch): Batch {
-    return isVector(this.env)
-      ? super.changeReset(source)
-      : this.#transformed(source as SpaceValue) as Batch;
-  }
-
-  #transformed(observation: SpaceValue): SpaceValue {
-    const changed = this.#transform(observation);
-    this.#checks.check(changed, "step");
-    return changed;
+    if (isVector(this.env)) return super.changeReset(source);
+    const observation = this.#transform(source as SpaceValue);
+    this.#checks.check(observation, "step");
+    return observation as Batch;
   }
 
   /**
@@ -239,8 +234,7 @@ export class TransformObservation<E extends Env | VecEnv = Env>
     for (let row = 0; row < this.numEnvs!; row++) {
       if (ends !== undefined && !ended(ends, row)) continue;
       this.#value = readRowInto(inner, this.#value, source, row);
-      const observation = this.#transformed(this.#value);
-      writeRowAt(this.observationSpace, observation, target, row);
+      this.#checks.write(this.#transform(this.#value), target, row);
     }
   }
 }
