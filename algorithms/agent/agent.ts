@@ -59,7 +59,7 @@ import type {
   Tensors,
   Update,
 } from "./algorithm.ts";
-import { called, encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
+import { callWithHint, encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
 import { refuseUnknown } from "./hints.ts";
 import type { ReplayStore } from "./replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
@@ -305,7 +305,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
         delete inputs[name];
       }
       const encoded = encodeBatch(policy, batch);
-      const made = called(
+      const made = callWithHint(
         () => update(held, encoded, inputs as Scalars),
         `the batch has ${Object.keys(encoded).join(", ")}`,
       );

@@ -85,7 +85,7 @@ export function encodeBatch(
 }
 
 /** Calls an update; where it took a tensor that is not there, the error says which are. */
-export function called<T>(update: () => T, hint: string): T {
+export function callWithHint<T>(update: () => T, hint: string): T {
   try {
     return update();
   } catch (error) {

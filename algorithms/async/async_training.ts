@@ -167,7 +167,7 @@ export class AsyncTraining implements WorkersAlgorithm {
           onNotice,
           ...cluster!,
           first: localWorkers,
-          count: count,
+          count,
           data: { ...settings, size: memory.params.length },
           own: (worker) => ({ worker, start: shared.start(worker) }),
           service: serveParameters(shared),

@@ -335,7 +335,7 @@ function unusedOf(
   const { critics, temperature, policy, targetEntropy } = config;
   const isDiscrete = spaces.actionSpace?.type === "discrete";
   const isBox = spaces.actionSpace?.type === "box";
-  const idle = (why: string, ...keys: (keyof SacConfig)[]) =>
+  const unused = (why: string, ...keys: (keyof SacConfig)[]) =>
     Object.fromEntries(keys.map((key) => [key, why]));
   // The meaning of null depends on the actions.
   const first = config.initialExploration ??
@@ -344,16 +344,17 @@ function unusedOf(
     ...unusedReplay(config),
     ...unusedLayers(config, { ...spaces, endsInLayers: true }),
     ...unusedNoise(config, spaces),
-    ...(config.nSteps === 1 && idle("nSteps is 1", "nStepEntropy")),
+    ...(config.nSteps === 1 && unused("nSteps is 1", "nStepEntropy")),
     ...(first !== undefined && first !== "repeated" &&
-      idle("initialExploration repeats no action", "repeatExponent")),
-    ...(isBox && idle("only discrete actions have it", "targetEntropyFactor")),
+      unused("initialExploration repeats no action", "repeatExponent")),
+    ...(isBox &&
+      unused("only discrete actions have it", "targetEntropyFactor")),
     ...(isDiscrete &&
-      idle("discrete actions are not squashed", "squashCorrection")),
+      unused("discrete actions are not squashed", "squashCorrection")),
     ...(targetEntropy !== null &&
-      idle("targetEntropy is given", "targetEntropyFactor")),
+      unused("targetEntropy is given", "targetEntropyFactor")),
     ...((critics === "value" || temperature !== null) &&
-      idle(
+      unused(
         critics === "value"
           ? "value critics have rewardScale instead of a temperature"
           : "the temperature is fixed",
@@ -363,7 +364,7 @@ function unusedOf(
         "targetEntropyFactor",
       )),
     ...(critics === "twin_q" &&
-      idle(
+      unused(
         "it is for critics: value",
         "reparameterize",
         "actionPrior",
@@ -371,7 +372,7 @@ function unusedOf(
         "haarnojaPolicyLoss",
       )),
     ...(policy !== "mixture" &&
-      idle(
+      unused(
         "it is for policy: mixture",
         "components",
         "haarnojaMixtureGradient",

@@ -354,7 +354,8 @@ export function admitRun(
 
 /** True where a run names code or files that it resumes with only where it is trusted. */
 export function needsTrust(config: ResolvedConfig, dir: string): boolean {
-  return refusalOf(foreignCode(codeOf(config), dir), "") !== undefined;
+  const code = foreignCode(codeOf(config), dir);
+  return Object.values(code).some((names) => names.length > 0);
 }
 
 /** Choice of a checkpoint: `best`, `latest` or a step. */
