@@ -38,7 +38,7 @@ async function bundleAll(
 
 const folderOf = (name: string) => new URL(".", import.meta.resolve(name));
 const TENSORS = folderOf("@tensorflow/tfjs-backend-wasm");
-const MUJOCO = folderOf("@mujoco/mujoco");
+const MUJOCO = folderOf("npm:@mujoco/mujoco@3.14.0");
 
 /** Imports of Node's modules; MuJoCo's own is behind a question for Node. */
 const NODE_IMPORT = /\b(?:from|import)\s*\(?\s*["']node:(?!module"\))/;
@@ -140,7 +140,7 @@ async function writePage(page: string): Promise<void> {
   }).finally(() => Deno.remove(source));
   await Deno.writeTextFile(`${page}/index.html`, code("html"));
   const wasm = "ort-wasm-simd-threaded.wasm";
-  const runtime = folderOf("onnxruntime-web/wasm");
+  const runtime = folderOf("npm:onnxruntime-web@1.30.0/wasm");
   await Deno.copyFile(new URL(wasm, runtime), `${page}/${wasm}`);
 }
 

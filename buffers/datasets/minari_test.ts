@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import h5wasm, { type File, type Group } from "h5wasm";
+import h5wasm, { type File, type Group } from "npm:h5wasm@^0.10.3";
 import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import { loadEpisodes } from "./episodes.ts";
 import { type Hdf5Group, minariEpisodes } from "./minari.ts";

@@ -2,7 +2,7 @@
  * Assembles `stack_kernel.wat` and writes its bytes to
  * `replay/_stack_kernel.json`: `deno run -P=tools buffers/testdata/stack_kernel.ts`.
  */
-import wabt from "wabt";
+import wabt from "npm:wabt@^1.0.39";
 
 /** The bytes of the text, in base64. */
 export async function assembled(): Promise<string> {

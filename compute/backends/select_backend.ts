@@ -1,10 +1,12 @@
 import { isDeno, permissionState } from "@bellman/files";
 import * as tf from "@tensorflow/tfjs";
 import "@tensorflow/tfjs-backend-cpu";
+// Types of the methods that `tfjs_gradients.js` adds to tensors.
+import type {} from "@tensorflow/tfjs/dist/public/chained_ops/register_all_chained_ops.js";
 import { closest } from "fastest-levenshtein";
 import "./tfjs_gradients.js";
 
-/** A backend that computes tensors, or `auto` for the first that loads. */
+/** A backend that computes tensors, or `auto` for `wasm`, else `cpu`. */
 export type BackendName = "auto" | "tensorflow" | "wasm" | "cpu";
 
 /** The backend that was taken. */
@@ -24,14 +26,21 @@ export interface BackendOptions {
    * @default the package's own; in pages that of the page or the worker
    */
   readonly wasmPaths?: string | URL;
+  /**
+   * Takes the line that says what a backend fetches from npm.
+   *
+   * @default console.warn
+   */
+  readonly onNotice?: (line: string) => void;
 }
 
-async function loadTensorFlow(): Promise<string> {
+async function loadTensorFlow(
+  // deno-lint-ignore no-console -- notices go there by default
+  { onNotice = console.warn }: BackendOptions,
+): Promise<string> {
   if (!isDeno()) throw new Error("it needs Deno");
-  // Bundlers for pages follow no address that is made when it is used.
-  const { href } = new URL("./tensorflow/mod.ts", import.meta.url);
-  const native: typeof import("./tensorflow/mod.ts") = await import(href);
-  return await native.loadTensorFlowBackend();
+  const { loadTensorFlowBackend } = await import("./tensorflow/mod.ts");
+  return await loadTensorFlowBackend(onNotice);
 }
 
 async function loadWasm({ wasmPaths }: BackendOptions): Promise<string> {
@@ -69,12 +78,13 @@ async function take(
 /**
  * Selects the backend that computes tensors, and makes it ready.
  *
- * `auto` takes the first of `tensorflow` (in Deno alone), `wasm` and `cpu` that
- * loads; an explicit request never falls back. The wasm backend gets the kernels that it
+ * `auto` takes `wasm`, or `cpu` where that does not load; an explicit request never
+ * falls back. `tensorflow`, in Deno alone, is the native library, and its kernels
+ * are fetched from npm when it is asked for. The wasm backend gets the kernels that it
  * lacks, so that every network of this library trains on it.
  *
  * @param name Name of the backend.
- * @param options Place of WebAssembly's binaries.
+ * @param options Place of WebAssembly's binaries, callback for notices.
  * @returns The backend that was taken.
  * @throws {RangeError} If no backend has that name; the message has the
  * nearest.
@@ -104,17 +114,11 @@ export async function selectBackend(
 }
 
 async function firstThatLoads(options: BackendOptions): Promise<BackendInfo> {
-  const reasons: string[] = [];
-  for (const name of Object.keys(LOADERS) as BackendInfo["name"][]) {
-    // `auto` asks the user nothing about native libraries.
-    if (name === "tensorflow" && wouldAskForFfi()) continue;
-    try {
-      return await take(name, options);
-    } catch (error) {
-      reasons.push((error as Error).message);
-    }
+  try {
+    return await take("wasm", options);
+  } catch {
+    return await take("cpu", options);
   }
-  throw new Error(reasons.join("; "));
 }
 
 /** True where Deno would ask at the terminal before loading a native library. */

@@ -28,7 +28,7 @@ export {
   MujocoVecEnv,
   type MujocoVecOptions,
 } from "./mujoco_env.ts";
-export { registerMujoco } from "./register.ts";
+export { loadMujocoWasm, registerMujoco } from "./register.ts";
 export type {
   MujocoObject,
   MujocoSizes,

@@ -63,3 +63,30 @@ for (const [name, limits] of Object.entries(LIMITS)) {
   const spec = { id: `${name}-v5`, maxEpisodeSteps: 1000, ...limits };
   registerMujoco(name as MujocoTaskName, spec);
 }
+
+// Deno fetches what is imported by name before a program starts: 22 MB.
+const WASM = import.meta.resolve("./wasm.ts");
+
+/**
+ * Loads MuJoCo in WebAssembly where a setting asks for it. A program that always
+ * wants it imports `@bellman/envs/mujoco/wasm` instead.
+ *
+ * @throws {Error} If the npm package cannot be loaded.
+ *
+ * @example
+ * ```ts
+ * import { make } from "@bellman/envs";
+ * import { isMujocoInstalled, loadMujocoWasm } from "@bellman/envs/mujoco";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isMujocoInstalled()) {
+ *   await loadMujocoWasm();
+ *   const env = make("Hopper-v5", { kwargs: { engine: "wasm" } });
+ *   assertEquals(env.observationSpace.type, "box");
+ *   env.close();
+ * }
+ * ```
+ */
+export async function loadMujocoWasm(): Promise<void> {
+  await import(/* webpackIgnore: true */ /* @vite-ignore */ WASM);
+}

@@ -188,7 +188,9 @@ async function importRegistered(
     await import("../atari/mod.ts");
     await import("../mujoco/mod.ts");
   }
-  if (kwargs?.engine === "wasm") await import("../mujoco/wasm.ts");
+  if (kwargs?.engine !== "wasm") return;
+  const { loadMujocoWasm } = await import("../mujoco/mod.ts");
+  await loadMujocoWasm();
 }
 
 /** Makes environments that this thread knows. */

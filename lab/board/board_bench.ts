@@ -4,7 +4,7 @@
  * The board in a browser beside many runs: time until the page is drawn, until a new
  * row is seen, memory, and the part of a processor that the server takes.
  */
-import type { Page } from "playwright-core";
+import type { Page } from "npm:playwright-core@^1.65.1";
 import { withBrowser } from "../../tests/testdata/with_page.ts";
 import { HEADER, makeRun, rowsOf } from "../runs/folder/testdata/folders.ts";
 

@@ -1,10 +1,10 @@
-import hljs from "highlight.js/lib/core";
-import bash from "highlight.js/lib/languages/bash";
-import json from "highlight.js/lib/languages/json";
-import python from "highlight.js/lib/languages/python";
-import typescript from "highlight.js/lib/languages/typescript";
-import xml from "highlight.js/lib/languages/xml";
-import yaml from "highlight.js/lib/languages/yaml";
+import hljs from "npm:highlight.js@^11.12.0/lib/core";
+import bash from "npm:highlight.js@^11.12.0/lib/languages/bash";
+import json from "npm:highlight.js@^11.12.0/lib/languages/json";
+import python from "npm:highlight.js@^11.12.0/lib/languages/python";
+import typescript from "npm:highlight.js@^11.12.0/lib/languages/typescript";
+import xml from "npm:highlight.js@^11.12.0/lib/languages/xml";
+import yaml from "npm:highlight.js@^11.12.0/lib/languages/yaml";
 import { escapeMarkup } from "@bellman/training/plots";
 
 const LANGUAGES = { bash, json, python, typescript, xml, yaml };

@@ -13,7 +13,7 @@ const COPIED = {
   "@tensorflow/tfjs-backend-wasm": [
     "tfjs-backend-wasm-simd.wasm",
   ],
-  "onnxruntime-web/wasm": ["ort-wasm-simd-threaded.wasm"],
+  "npm:onnxruntime-web@1.30.0/wasm": ["ort-wasm-simd-threaded.wasm"],
   "uplot": ["uPlot.min.css"],
 };
 

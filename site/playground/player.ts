@@ -1,5 +1,5 @@
 /** Module worker that plays a policy: only with it ONNX Runtime is loaded. */
-import * as ort from "onnxruntime-web/wasm";
+import * as ort from "npm:onnxruntime-web@1.30.0/wasm";
 import { checkPolicy, type OpenPolicy, Playing } from "./playing.ts";
 import { readMetadata } from "./policy_file.ts";
 import type { PlayerReport, PlayerRequest } from "./protocol.ts";

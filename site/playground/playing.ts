@@ -12,7 +12,7 @@ import type {
   InferenceSession,
   Tensor,
   TypedTensor,
-} from "onnxruntime-web/wasm";
+} from "npm:onnxruntime-web@1.30.0/wasm";
 
 /** Functions of ONNX Runtime that a policy is played with; the same in Node's. */
 export interface Runtime {

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** Uses the site as people do: see `SCENARIOS`. Prints what came of it as JSON. */
-import type { Page } from "playwright-core";
+import type { Page } from "npm:playwright-core@^1.65.1";
 import {
   type OpenPage,
   withBrowser,

@@ -1,6 +1,6 @@
 // deno-lint-ignore-file -- a program that stands alone, as a user would write it
 /** The same as act.py, with nothing but ONNX Runtime's own package. */
-import ort from "npm:onnxruntime-node@1.30.0";
+import ort from "npm:onnxruntime-node@1.24.3";
 
 const task = JSON.parse(await new Response(Deno.stdin.readable).text());
 const session = await ort.InferenceSession.create(task.file);

@@ -86,7 +86,7 @@ const installed = once(async () => {
   const paths = [...(await packed()).values()].map(({ path }) => path);
   await npmInstall(all, ...paths, `onnxruntime-common@${ONNXRUNTIME}`);
   await installOnnxRuntime(all);
-  await linkPackage(all, "@mujoco/mujoco");
+  await linkPackage(all, "@mujoco/mujoco", "npm:@mujoco/mujoco@3.14.0");
   for (const { name } of Deno.readDirSync(PROGRAMS)) {
     const to = join(all, name.replace(".ts", ".mts"));
     await Deno.copyFile(join(PROGRAMS, name), to);

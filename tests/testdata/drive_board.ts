@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** Uses the board as people do: see `SCENARIOS`. Prints what came of it as JSON. */
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page } from "npm:playwright-core@^1.65.1";
 import { watchedPage, withBrowser } from "./with_page.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;

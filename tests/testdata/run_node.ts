@@ -56,16 +56,20 @@ export const nodeTest: ReturnType<typeof testsWith> = testsWith(
 /** Installs koffi in a folder, and links Deno's copy of onnxruntime-node. */
 export async function installOnnxRuntime(folder: string): Promise<void> {
   await npmInstall(folder, `koffi@${KOFFI_VERSION}`);
-  await linkPackage(folder, "onnxruntime-node", "/package.json");
+  await linkPackage(
+    folder,
+    "onnxruntime-node",
+    "onnxruntime-node/package.json",
+  );
 }
 
-/** Links Deno's copy of a package into a folder; an import of it lies at its top. */
+/** Links Deno's copy of a package into a folder; what is imported lies at its top. */
 export async function linkPackage(
   folder: string,
   name: string,
-  file = "",
+  specifier = name,
 ): Promise<void> {
-  const found = import.meta.resolve(name + file);
+  const found = import.meta.resolve(specifier);
   const target = join(folder, "node_modules", name);
   await Deno.mkdir(dirname(target), { recursive: true });
   await Deno.symlink(dirname(new URL(found).pathname), target);

@@ -1,4 +1,8 @@
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import {
+  type BrowserContext,
+  chromium,
+  type Page,
+} from "npm:playwright-core@^1.65.1";
 import { CHROMIUM } from "./run_page.ts";
 
 const FLAGS = [

@@ -4,7 +4,7 @@
  * times in nanoseconds. The baseline of a group is ours, the others its peers,
  * and the ratio says how many times as fast ours is.
  */
-import { ROOT } from "./packages.ts";
+import { LOCK, ROOT } from "./packages.ts";
 
 interface BenchTimes {
   avg: number;
@@ -21,7 +21,7 @@ interface Bench {
 
 const args = Deno.args.filter((it) => it !== "--json");
 const wantsJson = args.length < Deno.args.length;
-const command = ["bench", "--no-check", "-P=bench", ...args];
+const command = ["bench", LOCK, "--no-check", "-P=bench", ...args];
 
 /** Returns the distance of a quarter of the runs from the fastest, relative to the mean. */
 function spreadOf({ avg, min, p75 }: BenchTimes): number {

@@ -3,7 +3,7 @@
  * its tests. Each step prints a line; a failing one prints its output, and the
  * rest still run, so that one call shows all that is wrong.
  */
-import { ROOT } from "./packages.ts";
+import { LOCK, ROOT } from "./packages.ts";
 
 interface Step {
   name: string;
@@ -13,6 +13,7 @@ interface Step {
 
 const tool = (name: string, ...args: string[]): string[] => [
   "run",
+  LOCK,
   "--no-check",
   "-P=tools",
   `tests/tools/${name}.ts`,
@@ -22,7 +23,7 @@ const tool = (name: string, ...args: string[]): string[] => [
 const STEPS: Step[] = [
   { name: "format", args: ["fmt", "--check"] },
   { name: "lint", args: ["lint"] },
-  { name: "types", args: ["check", "."] },
+  { name: "types", args: ["check", LOCK, "."] },
   { name: "docs", args: tool("docs") },
   { name: "examples", args: tool("examples") },
   { name: "schemas", args: tool("generate_schemas", "--check") },
@@ -34,14 +35,15 @@ const STEPS: Step[] = [
   {
     name: "site",
     args: [
-      ...["run", "--no-check", "--no-prompt", "-P=site", "site/main.ts"],
+      ...["run", LOCK, "--no-check", "--no-prompt", "-P=site"],
+      "site/main.ts",
       // Pages of interfaces take ten times as long: a long test checks them.
       ...["--check", "--no-api"],
     ],
   },
   { name: "imports", args: tool("imports") },
   { name: "house", args: tool("house") },
-  { name: "publish", args: ["publish", "--dry-run", "--allow-dirty"] },
+  { name: "publish", args: ["publish", LOCK, "--dry-run", "--allow-dirty"] },
 ];
 
 async function runStep({ name, args }: Step): Promise<boolean> {

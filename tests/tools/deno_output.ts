@@ -1,4 +1,4 @@
-import { ROOT } from "./packages.ts";
+import { LOCK, ROOT } from "./packages.ts";
 
 /**
  * Runs a command of Deno in the root.
@@ -7,9 +7,11 @@ import { ROOT } from "./packages.ts";
  * @returns What it prints to standard output.
  * @throws {Error} If it fails; the message is what it prints to standard error.
  */
-export async function denoOutput(args: readonly string[]): Promise<string> {
+export async function denoOutput(
+  [command, ...args]: readonly string[],
+): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [...args],
+    args: [command, LOCK, ...args],
     cwd: ROOT,
     env: { NO_COLOR: "1" },
   }).output();

@@ -3,14 +3,14 @@
  * own types are left out: they belong to the public interface of that library,
  * which a package cannot export again without documenting all of it.
  */
-import { packages, ROOT } from "./packages.ts";
+import { LOCK, packages, ROOT } from "./packages.ts";
 
 const TENSORFLOW_TYPES =
   /references private type '(Tensor([0-6]D)?|Scalar|Variable|NamedTensorMap)'/;
 
 const entryPoints = (await packages()).flatMap((it) => it.entryPoints);
 const { stderr } = await new Deno.Command(Deno.execPath(), {
-  args: ["doc", "--lint", ...entryPoints],
+  args: ["doc", LOCK, "--lint", ...entryPoints],
   cwd: ROOT,
   env: { NO_COLOR: "1" },
 }).output();

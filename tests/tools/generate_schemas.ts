@@ -5,7 +5,7 @@
  * gives settings that it takes from another one defaults of its own. `--check`
  * only says whether the files are current.
  */
-import { createGenerator } from "ts-json-schema-generator";
+import { createGenerator } from "npm:ts-json-schema-generator@^2.9.0";
 import { packages, ROOT } from "./packages.ts";
 
 const PACKAGES = await packages();

@@ -1,10 +1,11 @@
 /**
  * Checks the imports between and inside the packages: no cycle, no relative
  * import that leaves its package, no package that imports itself by name, and
- * dependencies in the one direction that ARCHITECTURE.md draws.
+ * dependencies in the one direction that ARCHITECTURE.md draws. What only tests
+ * and tools import from npm is not in the lock of `train`.
  */
 import { denoOutput } from "./deno_output.ts";
-import { type Package, packages, ROOT } from "./packages.ts";
+import { type Package, packages, ROOT, sourcesIn } from "./packages.ts";
 
 /** Packages that each may import beside the types; one missing here, none. */
 const ALLOWED: Record<string, readonly string[]> = {
@@ -204,5 +205,23 @@ for (const member of await packages()) {
     }
   }
 }
+/** Names of the packages that specifiers of npm have, such as `npm:wabt@^1.0.39`. */
+const npmNames = (text: string) =>
+  [...text.matchAll(/npm:\/?((?:@[^/"]+\/)?[^@/"]+)/g)].map(([, name]) => name);
+
+/** Says which packages of tests and tools have slipped into the lock of `train`. */
+async function strangersInLock(): Promise<string[]> {
+  const { imports } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
+  const lock = JSON.parse(await Deno.readTextFile(`${ROOT}deno.lock`));
+  const links = sourcesIn("tests/links")
+    .map((path) => Deno.readTextFileSync(ROOT + path));
+  const known = new Set(npmNames(JSON.stringify(imports) + links.join("")));
+  const named = npmNames(Object.keys(lock.specifiers).join('"'));
+  return named.filter((name) => !known.has(name)).map((name) =>
+    `deno.lock has ${name}, which all users would fetch: restore it, and run what imports it with --lock=tests/deno.lock`
+  );
+}
+
+for (const it of await strangersInLock()) problems.add(it);
 for (const problem of problems) console.error(problem);
 if (problems.size > 0) Deno.exit(1);

@@ -115,7 +115,9 @@ function complete(
   imports: readonly string[],
 ): Manifest {
   const rangeOf = (name: string) => {
-    const range = name.startsWith("@bellman/") ? version : versions[name];
+    const range = name.startsWith("@bellman/")
+      ? version
+      : versions[name] ?? manifest.dependencies?.[name];
     if (range !== undefined) return range;
     throw new Error(`Cannot pack an import of ${name}: deno.json has none`);
   };

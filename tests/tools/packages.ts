@@ -17,6 +17,12 @@ export interface Package {
 /** The root of the checkout. */
 export const ROOT: string = new URL("../../", import.meta.url).pathname;
 
+/**
+ * The lock of tests and tools. Deno fetches all that a lock names before it runs a
+ * command, so what only they import is not in the one that `train` has.
+ */
+export const LOCK: string = `--lock=${ROOT}tests/deno.lock`;
+
 /** Version of koffi, which `deno.json` lacks: Deno would fetch it in vain. */
 export const KOFFI_VERSION = "^3.3.4";
 

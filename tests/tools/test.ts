@@ -14,7 +14,7 @@
  * tests need, which their names end with (`numbers are the same [XLA]`), and
  * the sum of all, as `deno test` prints it.
  */
-import { packages, ROOT } from "./packages.ts";
+import { LOCK, packages, ROOT } from "./packages.ts";
 
 /** Folders that only run when they are named, each file in its own process. */
 const LEFT_OUT = ["tests/long", "tests/cluster"];
@@ -144,7 +144,7 @@ async function run(part: Files, index: number): Promise<void> {
       `await testTogether(${JSON.stringify(part)});\n`,
   );
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["test", "-q", "--no-check", "-P=test", ...flags, file],
+    args: ["test", LOCK, "-q", "--no-check", "-P=test", ...flags, file],
     cwd: ROOT,
     env: { NO_COLOR: "1" },
     stdout: "piped",

@@ -1,6 +1,5 @@
+import { builtin } from "@bellman/files";
 import * as tf from "@tensorflow/tfjs";
-import { createRequire } from "node:module";
-import util from "node:util";
 import { openBinding, type TensorFlowBinding } from "./binding.ts";
 import { loadFailure } from "./context.ts";
 import {
@@ -17,6 +16,7 @@ import {
  */
 function openAddon(path: string): TensorFlowBinding {
   try {
+    const { createRequire } = builtin("node:module");
     return createRequire(import.meta.url)(path) as TensorFlowBinding;
   } catch (error) {
     throw new Error(
@@ -35,11 +35,19 @@ interface BackendModule {
 
 /** The kernels call functions that recent versions of `node:util` dropped. */
 function restoreUtil(): void {
-  const target = util as unknown as Record<string, unknown>;
+  const target = builtin("node:util") as unknown as Record<string, unknown>;
   target.isNullOrUndefined ??= (value: unknown) =>
     value === null || value === undefined;
   target.isArray ??= Array.isArray;
 }
+
+/**
+ * The package with the kernels. Deno fetches what is imported by name, needed or
+ * not, so this name is put together where the backend is asked for.
+ */
+const KERNELS = "@tensorflow/tfjs-node-gpu@4.22.0";
+/** What it brings to an empty cache, in megabytes. */
+const KERNELS_MEGABYTES = 290;
 
 /**
  * Registers tfjs-node's kernels and gives what makes their backend. Only the
@@ -49,10 +57,10 @@ async function loadKernels(): Promise<
   (binding: TensorFlowBinding) => tf.KernelBackend
 > {
   restoreUtil();
-  const [{ default: module }] = await Promise.all([
-    import("@tensorflow/tfjs-node-gpu/dist/nodejs_kernel_backend.js"),
-    import("@tensorflow/tfjs-node-gpu/dist/register_all_kernels.js"),
-  ]) as unknown as [{ default: BackendModule }, unknown];
+  const [{ default: module }] = await Promise.all(
+    ["nodejs_kernel_backend", "register_all_kernels"]
+      .map((file) => import(`npm:${KERNELS}/dist/${file}.js`)),
+  ) as [{ default: BackendModule }, unknown];
   return (binding) =>
     new module.NodeJSKernelBackend(
       binding,
@@ -161,7 +169,7 @@ function open(
   return quietly(start);
 }
 
-async function load(): Promise<string> {
+async function load(onNotice: (line: string) => void): Promise<string> {
   const threads = threadsAskedFor();
   const library = findNativeLibrary();
   if (!library) {
@@ -171,6 +179,9 @@ async function load(): Promise<string> {
     );
   }
   const binding = open(library, threads);
+  onNotice(
+    `Loading npm's ${KERNELS}: ${KERNELS_MEGABYTES} MB are fetched the first time`,
+  );
   const create = await loadKernels();
   if (!tf.findBackend(BACKEND_NAME)) {
     tf.registerBackend(BACKEND_NAME, () => create(binding), 3);
@@ -189,12 +200,15 @@ async function load(): Promise<string> {
  * Needs the permissions `--allow-ffi` and `--allow-read`, and `--allow-env` for
  * its settings.
  *
+ * @param onNotice Takes the line that says what is fetched from npm.
  * @returns One line about it: version, device, and where the library lies.
  * @throws {Error} If there is no library or it cannot be used, in one line.
  * @throws {RangeError} If the number of threads is not a whole number.
  */
-export function loadTensorFlowBackend(): Promise<string> {
-  return loading ??= load().catch((error) => {
+export function loadTensorFlowBackend(
+  onNotice: (line: string) => void = () => {},
+): Promise<string> {
+  return loading ??= load(onNotice).catch((error) => {
     loading = undefined;
     throw error;
   });

@@ -1,5 +1,10 @@
 import { builtin } from "@bellman/files";
-import type { DoubleBuffer, MainModule, MjData, MjModel } from "@mujoco/mujoco";
+import type {
+  DoubleBuffer,
+  MainModule,
+  MjData,
+  MjModel,
+} from "npm:@mujoco/mujoco@3.14.0";
 import {
   cannotLoad,
   type ModelSource,
@@ -181,7 +186,7 @@ export function loadWasmModel(
 /** Starts MuJoCo in WebAssembly; throws where the npm package cannot be read. */
 export async function startMujoco(): Promise<MainModule> {
   try {
-    const { default: start } = await import("@mujoco/mujoco");
+    const { default: start } = await import("npm:@mujoco/mujoco@3.14.0");
     return await start();
   } catch (error) {
     const [line] = (error as Error).message.split("\n");

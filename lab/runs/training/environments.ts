@@ -101,7 +101,8 @@ export async function makeEnvironments(
   const kwargs = { ...config.envKwargs, ...config.evaluationEnvKwargs };
   // MuJoCo's other engine, of training or of evaluation, must be imported too.
   if ([config.envKwargs, kwargs].some(({ engine }) => engine === "wasm")) {
-    await import("@bellman/envs/mujoco/wasm");
+    const { loadMujocoWasm } = await import("@bellman/envs/mujoco");
+    await loadMujocoWasm();
   }
   const sets = await makeSets(config, hosting);
   const { wrapped, ...scaled } = scaledEnvironments(sets.training, {

@@ -88,7 +88,7 @@ async function selectCompute(
     // Compiled functions need a backend only for their initial parameters.
     const isCompiled = engine.name !== "eager" && !isNamed;
     const backend: BackendName = isCompiled ? "cpu" : config.backend;
-    return { engine, backend: await selectBackend(backend) };
+    return { engine, backend: await selectBackend(backend, { onNotice }) };
   } catch (error) {
     throw new UsageError(messageOf(error), { cause: error });
   }

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** Uses the page as a person does: see `drive`. Prints what came of it as JSON. */
 import { Buffer } from "node:buffer";
-import type { Page } from "playwright-core";
+import type { Page } from "npm:playwright-core@^1.65.1";
 import { type OpenPage, withPage } from "../../../tests/testdata/with_page.ts";
 
 const [site, name, ...args] = Deno.args;

@@ -47,11 +47,9 @@ export async function pack(file: string): Promise<void> {
     await Deno.writeTextFile(`${top}/deno.json`, JSON.stringify(CONFIG));
     await Deno.writeTextFile(`${top}/onnxruntime.json`, '{"version": "none"}');
     await Deno.writeTextFile(`${top}/run`, START, { mode: 0o755 });
-    const external = ["onnxruntime-node", "@tensorflow/tfjs-node-gpu"]
-      .flatMap((it) => ["--external", it]);
     await run(
       Deno.execPath(),
-      ...["bundle", "-q", ...external, "--output"],
+      ...["bundle", "-q", "--external", "onnxruntime-node", "--output"],
       `${top}/tests/peers/gpu/main.js`,
       "tests/peers/gpu/main.ts",
     );

@@ -2,7 +2,7 @@
  * Assembles a WebAssembly text beside this folder into a JSON text of its
  * bytes: `deno run -P=tools envs/atari/preprocess/testdata/assemble.ts` writes it.
  */
-import wabt from "wabt";
+import wabt from "npm:wabt@^1.0.39";
 
 const FOLDER = new URL("../", import.meta.url);
 const TEXT = new URL("_screen_kernel.wat", FOLDER);
