@@ -42,7 +42,7 @@ import {
   resumeRun,
   weightsOfRun,
 } from "@bellman/runs/training";
-import { trainHelp } from "../options/help.ts";
+import { trainHelp, trainSchemas } from "../options/help.ts";
 import {
   type CommandIo,
   exitCodeOf,
@@ -248,10 +248,18 @@ export const trainCommand: Command = {
     ]),
     ...under("Output", [
       option("quiet", "Show only the progress bar and the result."),
+      option("json", "With --help: options and settings as JSON schemas."),
     ]),
   ],
   details,
+  async data(options) {
+    await importAlgorithms(options);
+    return trainSchemas(options.positionals);
+  },
   async run(options, io) {
+    if (options.switches.has("json")) {
+      throw new UsageError("Cannot use '--json' without --help");
+    }
     if (isOfSeeds(options)) {
       return await trainSeeds(algorithmOf(options), options, io);
     }

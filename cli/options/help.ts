@@ -164,3 +164,27 @@ export function trainHelp(words: readonly string[]): string {
   const what = algorithm === undefined ? "" : ` of ${algorithm.meta.name}`;
   throw new UsageError(`Cannot help with '${word}'${what}: ${hint}`);
 }
+
+/**
+ * Returns the settings as data: JSON schemas of a run's, and of each algorithm's
+ * or of the one that is named.
+ *
+ * @throws {UsageError} If a word is no algorithm.
+ */
+export function trainSchemas([word]: readonly string[]): object {
+  const named = word === undefined ? ALGORITHMS : [findAlgorithm(word)];
+  if (named.includes(undefined)) {
+    const names = ALGORITHMS.map(({ meta }) => meta.name);
+    throw new UsageError(
+      `Cannot help with '${word}' as JSON: ${hintAt(word, names)}`,
+    );
+  }
+  return {
+    run: runSchema(),
+    algorithms: named.map((algorithm) => {
+      const { name, summary, presets = {}, runDefaults = {} } = algorithm!.meta;
+      const schema = ownSchema(algorithm!.meta);
+      return { name, summary, presets, runDefaults, schema };
+    }),
+  };
+}

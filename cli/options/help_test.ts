@@ -59,3 +59,23 @@ Deno.test("the help of an algorithm is its settings, that of a key the key", () 
   }
   assert(!trainHelp(["sac", "all"]).includes("Keys of a2c"));
 });
+
+Deno.test("help as JSON has the options and the schemas of settings", async () => {
+  const help = async (...words: string[]) => {
+    const { code, out } = await capture("train", ...words, "--help", "--json");
+    assertEquals(code, 0);
+    return JSON.parse(out);
+  };
+  const { options, run, algorithms } = await help();
+  assert(options.some(({ name }: { name: string }) => name === "resume"));
+  assertEquals(run.properties.totalTimesteps.default, 200_000);
+  assertEquals(algorithms.length, ALGORITHMS.length);
+  const { algorithms: [ppo, ...others] } = await help("ppo");
+  assertEquals([ppo.name, others.length], ["ppo", 0]);
+  assertEquals(ppo.schema.properties.gamma.type, "number");
+  assertStringIncludes(ppo.presets["CartPole-v1"], "env: CartPole-v1");
+  const { code, err } = await capture("train", "pppo", "--help", "--json");
+  assertEquals(code, 2);
+  assertStringIncludes(err, "did you mean 'ppo'?");
+  assertEquals((await capture("train", "ppo", "--json")).code, 2);
+});

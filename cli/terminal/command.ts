@@ -43,6 +43,8 @@ export interface Command {
   options: readonly OptionSpec[];
   /** Further help, printed below the options. */
   details?: (options: ParsedOptions) => string | Promise<string>;
+  /** Help as data, which `--help --json` prints beside the options. */
+  data?: (options: ParsedOptions) => object | Promise<object>;
   /** Runs it and returns the exit code. */
   run(options: ParsedOptions, io: CommandIo): Promise<number>;
 }
@@ -214,11 +216,21 @@ ${columns(rows)}
 `;
 }
 
+/** Returns the help of one command as JSON: options, and its further data. */
+async function helpAsJson(
+  { name, usage, summary, options: specs, data }: Command,
+  options: ParsedOptions,
+): Promise<string> {
+  const help = { name, usage, summary, options: specs };
+  return `${JSON.stringify({ ...help, ...await data?.(options) }, null, 2)}\n`;
+}
+
 /** Returns the help of one command, for its other arguments. */
 export async function commandHelp(
   command: Command,
   options: ParsedOptions,
 ): Promise<string> {
+  if (options.switches.has("json")) return await helpAsJson(command, options);
   const specs = [...command.options, ...COMMON_OPTIONS];
   const left = ({ name, value }: OptionSpec) =>
     value === undefined ? `--${name}` : `--${name} ${value}`;
