@@ -172,19 +172,19 @@ export function trainHelp(words: readonly string[]): string {
  * @throws {UsageError} If a word is no algorithm.
  */
 export function trainSchemas([word]: readonly string[]): object {
-  const named = word === undefined ? ALGORITHMS : [findAlgorithm(word)];
-  if (named.includes(undefined)) {
+  const found = word === undefined ? undefined : findAlgorithm(word);
+  if (word !== undefined && found === undefined) {
     const names = ALGORITHMS.map(({ meta }) => meta.name);
     throw new UsageError(
       `Cannot help with '${word}' as JSON: ${hintAt(word, names)}`,
     );
   }
+  const shown = found === undefined ? ALGORITHMS : [found];
   return {
     run: runSchema(),
-    algorithms: named.map((algorithm) => {
-      const { name, summary, presets = {}, runDefaults = {} } = algorithm!.meta;
-      const schema = ownSchema(algorithm!.meta);
-      return { name, summary, presets, runDefaults, schema };
+    algorithms: shown.map(({ meta }) => {
+      const { name, summary, presets = {}, runDefaults = {} } = meta;
+      return { name, summary, presets, runDefaults, schema: ownSchema(meta) };
     }),
   };
 }
