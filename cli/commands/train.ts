@@ -246,10 +246,8 @@ export const trainCommand: Command = {
       TRUST_OPTION,
       option("unchecked", "Train on an environment of your own unchecked."),
     ]),
-    ...under("Output", [
-      option("quiet", "Show only the progress bar and the result."),
-      option("json", "With --help: options and settings as JSON schemas."),
-    ]),
+    option("quiet", "Show only the progress bar and the result."),
+    option("json", "With --help: options and settings as JSON schemas."),
   ],
   details,
   async data(options) {
