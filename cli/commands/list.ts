@@ -61,7 +61,7 @@ function asText(
     "Presets:",
     ...presets.map((it) => row(it.name, it.algorithm)),
     "",
-    "'list PRESET' prints the settings of a preset.",
+    "'list PRESET' prints the settings of a preset; docs/guides/which_algorithm.md says which algorithm to try.",
     "",
   ].join("\n");
 }
