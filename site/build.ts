@@ -20,6 +20,7 @@ import {
   top,
 } from "./pages/layout.ts";
 import { guidesPage, packagesPage, type Read } from "./pages/lists.ts";
+import { LLMS, llmsText } from "./pages/llms.ts";
 import { render } from "./pages/markdown.ts";
 import { resolverOf, type SourceOf, sourcesOf } from "./pages/resolve.ts";
 import { anchor, type Site } from "./pages/site.ts";
@@ -78,6 +79,7 @@ export async function buildSite(
   site.set(SEARCH, await searchScript());
   site.set(STYLE, await pageSheet(`${ROOT}site/style.css`));
   site.set(INDEX, searchIndex(documents, once));
+  site.set(LLMS, llmsText(documents, all, base));
   for (const it of assets) site.set(it, await Deno.readFile(ROOT + it));
   const addresses = [
     ...symbols.map(({ address }) => address),

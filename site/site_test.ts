@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { type Ran, runDeno } from "../tests/testdata/run_deno.ts";
 import { chromiumTest } from "../tests/testdata/run_page.ts";
 import { testsWith } from "../tests/testdata/tests_with.ts";
-import { packages } from "../tests/tools/packages.ts";
+import { LOCK, packages } from "../tests/tools/packages.ts";
 import { documentsOf } from "./pages/documents.ts";
 import { agentsOf } from "./pages/zoo.ts";
 import { render } from "./pages/markdown.ts";
@@ -23,7 +23,7 @@ let built: Promise<Ran> | undefined;
 
 const main = (...args: string[]) =>
   runDeno([
-    ...["--no-prompt", "-P=site"],
+    ...[LOCK, "--no-prompt", "-P=site"],
     new URL("main.ts", import.meta.url).pathname,
     ...args,
   ]);
@@ -43,7 +43,13 @@ const textOf = async (address: string) => {
 async function drive<Value>(...scenario: string[]): Promise<Value> {
   await build();
   const program = new URL("testdata/drive.ts", import.meta.url).pathname;
-  const { code, out, err } = await runDeno(["-A", program, site, ...scenario]);
+  const { code, out, err } = await runDeno([
+    LOCK,
+    "-A",
+    program,
+    site,
+    ...scenario,
+  ]);
   assertEquals(code, 0, err);
   const { value, complaints = [] } = JSON.parse(out);
   assertEquals(complaints, []);
@@ -53,6 +59,20 @@ async function drive<Value>(...scenario: string[]): Promise<Value> {
 const pagesOf = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((it) => it.endsWith(".html"));
+
+Deno.test("a text for language models has guides, packages and settings", async () => {
+  const text = await textOf("llms.txt");
+  assertStringIncludes(text, "# Bellman\n\n> Reinforcement learning for ");
+  assertStringIncludes(text, "/guides/own_environment.html): ");
+  assertStringIncludes(text, "[@bellman/a2c](");
+  assertStringIncludes(text, "\n- totalTimesteps: ");
+  assertStringIncludes(text, "\n- valueLearningRate: ");
+  const addresses = [...text.matchAll(/\]\((\/[^)]+)\)/g)].map(([, it]) => it);
+  assert(addresses.length > 30);
+  for (const it of addresses) {
+    assert(existsSync(site + it.replace("/bellman/", "/")), it);
+  }
+});
 
 Deno.test("the front page has the README, pictures and commands", async () => {
   const html = await textOf("index.html");
@@ -199,7 +219,7 @@ chromiumTest("a policy that is not there, or none, gets a line", async () => {
     await build();
     const program = new URL("testdata/drive.ts", import.meta.url).pathname;
     const policies = ["none.onnx", "style.css"];
-    return runDeno(["-A", program, site, "noPolicy", ...policies]);
+    return runDeno([LOCK, "-A", program, site, "noPolicy", ...policies]);
   })();
   assertEquals(code, 0);
   assertEquals(JSON.parse(out).value, [

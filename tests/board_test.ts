@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { gzipSync } from "node:zlib";
 import files from "../lab/board/page/texts.json" with { type: "json" };
 import { runDeno } from "./testdata/run_deno.ts";
+import { LOCK } from "./tools/packages.ts";
 import { chromiumTest } from "./testdata/run_page.ts";
 import { withFolder } from "./testdata/with_folder.ts";
 import { runProcess } from "./runs.ts";
@@ -25,7 +26,13 @@ Deno.test("the page is small, and makes no markup of texts", () => {
 /** Does what a scenario of `testdata/drive_board.ts` says. */
 async function drive<Value>(scenario: string, folder: string): Promise<Value> {
   const program = new URL("testdata/drive_board.ts", import.meta.url).pathname;
-  const { code, out, err } = await runDeno(["-A", program, scenario, folder]);
+  const { code, out, err } = await runDeno([
+    LOCK,
+    "-A",
+    program,
+    scenario,
+    folder,
+  ]);
   assertEquals(code, 0, err);
   const { value, complaints } = JSON.parse(out);
   assertEquals(complaints, []);

@@ -6,7 +6,7 @@ import { guideCode } from "./testdata/guide_code.ts";
 import { bundle, nodes, nodeTest, runProgram } from "./testdata/run_node.ts";
 import { withFolder } from "./testdata/with_folder.ts";
 import { chromiumTest, copyWasm, inPage } from "./testdata/run_page.ts";
-import { packages, ROOT } from "./tools/packages.ts";
+import { LOCK, packages, ROOT } from "./tools/packages.ts";
 
 /** Entry points that load nothing of a host's, and the names of their bundles. */
 async function entries(
@@ -28,7 +28,7 @@ async function bundleAll(
 ): Promise<string[]> {
   const all = await entries(platform);
   const { code, err } = await runProgram(Deno.execPath(), [
-    ...["bundle", "-q", "--platform", platform, "--outdir", folder],
+    ...["bundle", LOCK, "-q", "--platform", platform, "--outdir", folder],
     ...all.map(([entry]) => entry),
   ], { cwd: ROOT });
   assertEquals(code, 0, err);

@@ -7,6 +7,7 @@ import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { gzipSync } from "node:zlib";
 import ort from "onnxruntime-node";
 import { runDeno } from "../../tests/testdata/run_deno.ts";
+import { LOCK } from "../../tests/tools/packages.ts";
 import { chromiumTest } from "../../tests/testdata/run_page.ts";
 import { buildPlayground } from "./build.ts";
 import { resolveTask } from "./settings.ts";
@@ -33,7 +34,13 @@ async function drive<Value>(
 ): Promise<Driven<Value>> {
   await (built ??= buildPlayground(site));
   const program = new URL("testdata/drive.ts", import.meta.url).pathname;
-  const { code, out, err } = await runDeno(["-A", program, site, ...scenario]);
+  const { code, out, err } = await runDeno([
+    LOCK,
+    "-A",
+    program,
+    site,
+    ...scenario,
+  ]);
   assertEquals(code, 0, err);
   return JSON.parse(out);
 }

@@ -6,7 +6,7 @@ import { render } from "../../site/pages/markdown.ts";
 import { agentsOf } from "../../site/pages/zoo.ts";
 import { runDeno } from "../testdata/run_deno.ts";
 import { chromiumTest } from "../testdata/run_page.ts";
-import { packages, ROOT } from "../tools/packages.ts";
+import { LOCK, packages, ROOT } from "../tools/packages.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-site-" });
 globalThis.addEventListener(
@@ -65,7 +65,7 @@ Deno.test("the check has no complaint, pages of interfaces included", async () =
 async function drive<Value>(...scenario: string[]): Promise<Value> {
   const program = `${ROOT}site/testdata/drive.ts`;
   const { code, out, err } = await runDeno(
-    ["-A", program, await site("first"), ...scenario],
+    [LOCK, "-A", program, await site("first"), ...scenario],
   );
   assertEquals(code, 0, err);
   const { value, complaints } = JSON.parse(out);

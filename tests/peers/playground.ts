@@ -1,5 +1,6 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /** How soon the playground trains and answers, in a browser. */
+import { LOCK } from "../tools/packages.ts";
 import { fileURLToPath } from "node:url";
 import { buildPlayground } from "../../site/playground/build.ts";
 import { runDeno } from "../testdata/run_deno.ts";
@@ -12,7 +13,7 @@ const DRIVE = fileURLToPath(
 await withFolder(async (folder) => {
   await buildPlayground(folder);
   const { code, out, err } = await runDeno([
-    ...["--allow-all", DRIVE, folder, "answers"],
+    ...[LOCK, "--allow-all", DRIVE, folder, "answers"],
     Deno.args[0],
   ]);
   if (code !== 0) throw new Error(err);

@@ -1,6 +1,6 @@
 /** Node of several versions, for tests of what also runs there. */
 import { dirname, join } from "node:path";
-import { KOFFI_VERSION } from "../tools/packages.ts";
+import { KOFFI_VERSION, LOCK } from "../tools/packages.ts";
 import type { Ran } from "./run_deno.ts";
 import { testsWith } from "./tests_with.ts";
 
@@ -97,7 +97,7 @@ export async function bundle(
 ): Promise<void> {
   const { code, err } = await runProgram(
     Deno.execPath(),
-    ["bundle", "-q", "--platform", platform, "-o", path, entry.pathname],
+    ["bundle", LOCK, "-q", "--platform", platform, "-o", path, entry.pathname],
   );
   if (code !== 0) throw new Error(err);
 }

@@ -1,4 +1,5 @@
 import { runDeno } from "./run_deno.ts";
+import { LOCK } from "../tools/packages.ts";
 import { testsWith } from "./tests_with.ts";
 
 /** Debian's program. */
@@ -23,6 +24,7 @@ export async function inPage(
 ): Promise<PageReport> {
   const program = new URL("./page_process.ts", import.meta.url).pathname;
   const { code, out, err } = await runDeno([
+    LOCK,
     "--allow-all",
     program,
     folder,
