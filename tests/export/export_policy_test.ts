@@ -7,6 +7,7 @@ import { ACER, type AcerConfig } from "@bellman/acer";
 import { ACKTR, type AcktrConfig } from "@bellman/acktr";
 import { paramsToArrays, RandomStream, selectBackend } from "@bellman/compute";
 import { actionChoices } from "@bellman/envs";
+import { Player, type Tensor as PlayerTensor } from "@bellman/client/play";
 import { DQN, type DqnConfig } from "@bellman/dqn";
 import { SAC, type SacConfig } from "@bellman/sac";
 import {
@@ -262,11 +263,20 @@ interface Answer {
   metadata?: Record<string, string>;
 }
 
+/** A file, and what it is given. */
+interface Task {
+  file: string;
+  inputs: Record<string, Tensor>[];
+}
+
+const ARRAYS = {
+  float32: Float32Array,
+  int32: Int32Array,
+  uint8: Uint8Array,
+} as const;
+
 /** Runs a program that acts with a file. */
-async function actions(
-  command: string[],
-  task: { file: string; inputs: Record<string, Tensor>[] },
-): Promise<Answer> {
+async function actions(command: string[], task: Task): Promise<Answer> {
   const [program, ...args] = command;
   const child = new Deno.Command(program, {
     args,
@@ -443,9 +453,27 @@ async function prepare(it: Case) {
   return { task: { file, inputs }, expected };
 }
 
-async function compare(it: Case, command: string[]): Promise<Answer> {
+type Act = (task: Task) => Answer | Promise<Answer>;
+
+/** Acts by the player, which needs no runtime. */
+function play({ file, inputs }: Task): Answer {
+  const player = new Player(Deno.readFileSync(file));
+  let state: PlayerTensor | undefined;
+  const actions = inputs.map((input) => {
+    const tensors = Object.entries(input).map(([name, it]) => {
+      const data = ARRAYS[it.dtype].from(it.data);
+      return [name, { shape: it.shape, data }];
+    });
+    const results = player.run({ state, ...Object.fromEntries(tensors) });
+    state = results.next_state;
+    return Array.from(results.action.data);
+  });
+  return { actions };
+}
+
+async function compare(it: Case, act: Act): Promise<Answer> {
   const { task, expected } = await prepare(it);
-  const answer = await actions(command, task), actual = answer.actions;
+  const answer = await act(task), actual = answer.actions;
   await Deno.remove(task.file);
   assertEquals(actual.length, expected.length);
   const wrong = expected.filter((row, i) => !agreed(actual[i], row));
@@ -480,13 +508,20 @@ const deno = [Deno.execPath(), "run", "-A", "--no-config", `${HERE}act.ts`];
 
 for (const [name, it] of Object.entries(CASES)) {
   Deno.test(`an exported policy acts alike in a fresh Deno process: ${name}`, async () => {
-    await compare(it, deno);
+    await compare(it, (task) => actions(deno, task));
+  });
+
+  Deno.test(`an exported policy acts alike in the player: ${name}`, async () => {
+    await compare(it, play);
   });
 
   Deno.test({
     name: `an exported policy acts alike in Python: ${name} [onnxruntime]`,
     ignore: python === undefined,
     fn: async () =>
-      checkDescription(it, await compare(it, [python!, `${HERE}act.py`])),
+      checkDescription(
+        it,
+        await compare(it, (task) => actions([python!, `${HERE}act.py`], task)),
+      ),
   });
 }

@@ -1,0 +1,257 @@
+/**
+ * Plays with a trained agent: reads the `policy.onnx` of a run and acts, in pages,
+ * Node and Deno, without ONNX Runtime or a tensor library.
+ *
+ * @example
+ * ```ts
+ * import { Player } from "@bellman/client/play";
+ * import { make } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const file = await Deno.readFile("zoo/a2c/CartPole-v1/policy.onnx");
+ * const player = new Player<number>(file);
+ * const env = make("CartPole-v1");
+ * let observation = env.reset({ seed: 1 }), score = 0, isOver = false;
+ * while (!isOver) {
+ *   const step = env.step(player.act(observation as Float32Array));
+ *   score += step.reward;
+ *   observation = step.observation;
+ *   isOver = step.terminated || step.truncated;
+ * }
+ * assert(score > 400);
+ * ```
+ *
+ * @module
+ */
+import {
+  FLOAT,
+  INT32,
+  type Numbers,
+  type OnnxInput,
+  type OnnxModel,
+  type OnnxNode,
+  readOnnx,
+  type Tensor,
+} from "./onnx_file.ts";
+import { OPERATIONS } from "./operations.ts";
+
+export type { Numbers, Tensor } from "./onnx_file.ts";
+
+/** An observation of one environment: a number, numbers in row-major order, or parts by name. */
+export type PlayerObservation =
+  | number
+  | ArrayLike<number>
+  | { readonly [name: string]: PlayerObservation };
+
+/** Options of a {@linkcode Player}. */
+export interface PlayerOptions {
+  /**
+   * Random numbers from 0 to below 1, for policies that sample their actions.
+   *
+   * @default Math.random
+   */
+  readonly random?: () => number;
+}
+
+/** Computes an operation and keeps its results by their names. */
+function compute(node: OnnxNode, values: Map<string, Tensor>): void {
+  const inputs = node.inputs.map((name) => values.get(name)!);
+  const results = OPERATIONS[node.op](inputs, node.attributes);
+  const list = Array.isArray(results) ? results : [results];
+  node.outputs.forEach((name, i) => values.set(name, list[i]));
+}
+
+/** Computes what depends on the file alone; returns the other operations. */
+function foldConstants(
+  { nodes, constants }: OnnxModel,
+): [readonly OnnxNode[], ReadonlyMap<string, Tensor>] {
+  const values = new Map(constants);
+  const left = nodes.filter((node) => {
+    // An input that is left out has no name.
+    if (!node.inputs.every((it) => it === "" || values.has(it))) return true;
+    compute(node, values);
+    return false;
+  });
+  return [left, values];
+}
+
+/** Checks that a file is a policy of known operations. */
+function checkModel({ nodes, inputs, outputs }: OnnxModel): void {
+  const unknown = nodes.find(({ op }) => !Object.hasOwn(OPERATIONS, op));
+  if (unknown !== undefined) {
+    throw new SyntaxError(
+      `it has the operation ${unknown.op}, which is none of policies`,
+    );
+  }
+  const isPolicy = inputs.some(({ name }) => isObservation(name)) &&
+    outputs.includes("action");
+  if (isPolicy) return;
+  throw new SyntaxError(
+    `it gives ${outputs.join(", ")}, expected action of observation`,
+  );
+}
+
+/** A policy that is ready to be computed. */
+interface Policy extends Omit<OnnxModel, "constants"> {
+  readonly constants: ReadonlyMap<string, Tensor>;
+}
+
+function readPolicy(file: Uint8Array): Policy {
+  try {
+    const model = readOnnx(file);
+    checkModel(model);
+    const [nodes, constants] = foldConstants(model);
+    return { ...model, nodes, constants };
+  } catch (error) {
+    // Damaged numbers break an operation.
+    const reason = error instanceof SyntaxError
+      ? error.message
+      : "it is no ONNX file";
+    throw new SyntaxError(`Cannot play the policy: ${reason}`);
+  }
+}
+
+const isObservation = (name: string) => /^observation(\.|$)/.test(name);
+
+/** Array of numbers of a type. */
+function arrayOf(type: number, numbers: ArrayLike<number>): Numbers {
+  if (type === FLOAT) return Float32Array.from(numbers);
+  return type === INT32 ? Int32Array.from(numbers) : Uint8Array.from(numbers);
+}
+
+/** A normal number, of two uniform ones: Box and Muller. */
+function normal(random: () => number): number {
+  const radius = Math.sqrt(-2 * Math.log(1 - random()));
+  return radius * Math.cos(2 * Math.PI * random());
+}
+
+/**
+ * Acts by a `policy.onnx`: MLP, LSTM or small CNN, with one environment.
+ *
+ * `Action` is a number for discrete actions, `Float32Array` for box ones and
+ * `Int32Array` for several whole numbers.
+ */
+export class Player<
+  Action extends number | Numbers = number | Numbers,
+> {
+  readonly #policy: Policy;
+  readonly #random: () => number;
+  #state?: Tensor;
+
+  /**
+   * Reads a policy.
+   *
+   * @param file Bytes of a `policy.onnx`.
+   * @param options Random numbers, for policies that sample.
+   * @throws {SyntaxError} If it is no such file, or has an operation that is
+   * not known here.
+   */
+  constructor(file: Uint8Array, options: PlayerOptions = {}) {
+    this.#policy = readPolicy(file);
+    this.#random = options.random ?? Math.random;
+  }
+
+  /** Text by key that the file holds: spaces, scaling, what its inputs are. */
+  get metadata(): Readonly<Record<string, string>> {
+    return this.#policy.metadata;
+  }
+
+  /**
+   * Chooses an action. A recurrent policy remembers what it has seen since
+   * {@linkcode begin}.
+   *
+   * @param observation As the environment gives it, not scaled.
+   * @param actionMasks 1 or 0 for each choice, of a policy of masked actions.
+   * @returns The action, as the environment takes it.
+   * @throws {TypeError} If a part of the observation, or masks, are missing.
+   * @throws {RangeError} If their lengths are others.
+   */
+  act(observation: PlayerObservation, actionMasks?: ArrayLike<number>): Action {
+    const inputs: Record<string, Tensor> = {};
+    for (const input of this.#policy.inputs) {
+      inputs[input.name] = this.#inputOf(input, observation, actionMasks);
+    }
+    const { action, next_state: state } = this.run(inputs);
+    this.#state = state;
+    const isOne = action.shape.length === 1;
+    return (isOne ? action.data[0] : action.data) as Action;
+  }
+
+  /** Forgets what a recurrent policy has seen: an episode begins. */
+  begin(): void {
+    this.#state = undefined;
+  }
+
+  /**
+   * Runs the file on any number of rows: all of its inputs, by name.
+   *
+   * @param inputs Tensors `[rows, ...]` of the inputs.
+   * @returns `action` `[rows, ...]`, and `next_state` of recurrent policies.
+   * @throws {TypeError} If an input is missing.
+   * @throws {RangeError} If the shape of one does not fit.
+   */
+  run(inputs: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
+    const { nodes, constants, outputs, ...policy } = this.#policy;
+    const values = new Map(constants);
+    for (const input of policy.inputs) {
+      values.set(input.name, checked(input, inputs[input.name]));
+    }
+    for (const node of nodes) compute(node, values);
+    return Object.fromEntries(outputs.map((name) => [name, values.get(name)!]));
+  }
+
+  /** Makes an input of one row. */
+  #inputOf(
+    { name, type, shape: [, ...shape] }: OnnxInput,
+    observation: PlayerObservation,
+    actionMasks?: ArrayLike<number>,
+  ): Tensor {
+    const size = shape.reduce((a, b) => a * b, 1);
+    const filled = (value: () => number): Tensor => ({
+      shape: [1, ...shape],
+      data: Float32Array.from({ length: size }, value),
+    });
+    if (name === "state") return this.#state ?? filled(() => 0);
+    if (name === "start") return filled(() => +(this.#state === undefined));
+    if (name === "noise") {
+      const isNormal = this.metadata.noise?.includes("normal");
+      return filled(() => isNormal ? normal(this.#random) : this.#random());
+    }
+    const given = isObservation(name) ? partOf(observation, name) : actionMasks;
+    if (given === undefined) {
+      throw new TypeError(`Cannot act without ${name.replace("_", " ")}`);
+    }
+    const numbers = typeof given === "number" ? [given] : given;
+    if (numbers.length !== size) {
+      throw new RangeError(
+        `Cannot act on ${numbers.length} numbers of ${name}: expected ${size}`,
+      );
+    }
+    return { shape: [1, ...shape], data: arrayOf(type, numbers) };
+  }
+}
+
+/** Finds the part of an observation that an input such as `observation.camera` names. */
+function partOf(
+  observation: PlayerObservation,
+  name: string,
+): number | ArrayLike<number> | undefined {
+  const [, ...path] = name.split(".");
+  return path.reduce(
+    (it: PlayerObservation | undefined, key) =>
+      (it as Record<string, PlayerObservation> | undefined)?.[key],
+    observation,
+  ) as number | ArrayLike<number> | undefined;
+}
+
+function checked({ name, shape }: OnnxInput, tensor?: Tensor): Tensor {
+  if (tensor === undefined) throw new TypeError(`Cannot run without ${name}`);
+  const fits = tensor.shape.length === shape.length &&
+    shape.every((length, i) => length === 0 || length === tensor.shape[i]) &&
+    tensor.shape.reduce((a, b) => a * b, 1) === tensor.data.length;
+  if (fits) return tensor;
+  const expected = shape.map((it) => it === 0 ? "rows" : it).join(", ");
+  throw new RangeError(
+    `Cannot run with ${tensor.data.length} numbers of ${name} as [${tensor.shape}]: expected [${expected}]`,
+  );
+}
