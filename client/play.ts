@@ -5,20 +5,12 @@
  * @example
  * ```ts
  * import { Player } from "@bellman/client/play";
- * import { make } from "@bellman/envs";
- * import { assert } from "@std/assert";
+ * import { assertEquals } from "@std/assert";
  *
  * const file = await Deno.readFile("zoo/a2c/CartPole-v1/policy.onnx");
  * const player = new Player<number>(file);
- * const env = make("CartPole-v1");
- * let observation = env.reset({ seed: 1 }), score = 0, isOver = false;
- * while (!isOver) {
- *   const step = env.step(player.act(observation as Float32Array));
- *   score += step.reward;
- *   observation = step.observation;
- *   isOver = step.terminated || step.truncated;
- * }
- * assert(score > 400);
+ * // The pole falls to the right, and the cart follows it.
+ * assertEquals(player.act([0, 0, 0.1, 0.5]), 1);
  * ```
  *
  * @module
@@ -130,6 +122,25 @@ function normal(random: () => number): number {
  *
  * `Action` is a number for discrete actions, `Float32Array` for box ones and
  * `Int32Array` for several whole numbers.
+ *
+ * @example
+ * ```ts
+ * import { Player } from "@bellman/client/play";
+ * import { make } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const file = await Deno.readFile("zoo/a2c/CartPole-v1/policy.onnx");
+ * const player = new Player<number>(file);
+ * const env = make("CartPole-v1");
+ * let observation = env.reset({ seed: 1 }), score = 0, isOver = false;
+ * while (!isOver) {
+ *   const step = env.step(player.act(observation as Float32Array));
+ *   score += step.reward;
+ *   observation = step.observation;
+ *   isOver = step.terminated || step.truncated;
+ * }
+ * assert(score > 400);
+ * ```
  */
 export class Player<
   Action extends number | Numbers = number | Numbers,
