@@ -67,10 +67,11 @@ function indices(
 }
 
 /** An operation on each element, whose result has the type of the input. */
-const unary = (compute: (x: number) => number): Operation => ([x]) => ({
-  shape: x.shape,
-  data: x.data.map(compute) as Numbers,
-});
+const unary = (compute: (x: number) => number): Operation => ([x]) => {
+  const data = x.data.slice();
+  for (let i = 0; i < data.length; i++) data[i] = compute(data[i]);
+  return { shape: x.shape, data };
+};
 
 /** An operation on pairs of elements. */
 const binary = (
@@ -80,9 +81,14 @@ const binary = (
 ([a, b]) => {
   const shape = broadcastShape(a.shape, b.shape), size = sizeOf(shape);
   const data = isLogical ? new Uint8Array(size) : like(a.data, size);
-  const [inA, inB] = [a, b].map((it) => indices(it, shape));
+  const left = a.data, right = b.data;
+  if (left.length === size && right.length === size) {
+    for (let i = 0; i < size; i++) data[i] = compute(left[i], right[i]);
+    return { shape, data };
+  }
+  const inA = indices(a, shape), inB = indices(b, shape);
   for (let i = 0; i < size; i++) {
-    data[i] = compute(a.data[inA(i)], b.data[inB(i)]);
+    data[i] = compute(left[inA(i)], right[inB(i)]);
   }
   return { shape, data };
 };
@@ -94,18 +100,18 @@ const logical = (compute: (a: number, b: number) => boolean): Operation =>
 function product(a: Tensor, b: Tensor, c?: Tensor, transB = 0): Tensor {
   const [m, k] = a.shape, n = b.shape[transB === 0 ? 1 : 0];
   const data = new Float32Array(m * n), sums = new Float64Array(n);
-  const addend = c && indices(c, [m, n]);
+  const addend = c && indices(c, [m, n]), rows = a.data, factors = b.data;
+  // Places of a factor's next row and next column.
+  const [down, right] = transB === 0 ? [n, 1] : [1, k];
   for (let row = 0; row < m; row++) {
     for (let j = 0; j < n; j++) {
       sums[j] = addend === undefined ? 0 : c!.data[addend(row * n + j)];
     }
     for (let i = 0; i < k; i++) {
-      const x = a.data[row * k + i];
+      const x = rows[row * k + i];
       if (x === 0) continue;
-      if (transB === 0) {
-        for (let j = 0, at = i * n; j < n; j++) sums[j] += x * b.data[at++];
-      } else {
-        for (let j = 0; j < n; j++) sums[j] += x * b.data[j * k + i];
+      for (let j = 0, at = i * down; j < n; j++, at += right) {
+        sums[j] += x * factors[at];
       }
     }
     data.set(sums, row * n);
