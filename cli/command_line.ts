@@ -65,31 +65,7 @@ async function dispatch(
   return await command.run(options, io);
 }
 
-/**
- * Runs one command line and returns the exit code: 0 when it went well, 2 for
- * bad input, 1 for a run that failed, 130, 143 or 129 for one
- * that Ctrl-C, SIGTERM or SIGHUP interrupted.
- *
- * Errors are one line on standard error; `--debug` adds the stack.
- *
- * @param args Command-line arguments.
- * @param io Where to print; the process's own streams by default.
- * @example
- * ```ts
- * import { run } from "@bellman/cli";
- * import { assertEquals, assertStringIncludes } from "@std/assert";
- *
- * let printed = "";
- * const io = {
- *   out: () => {},
- *   err: (text: string) => printed += text,
- *   outIsTerminal: false,
- *   errIsTerminal: false,
- * };
- * assertEquals(await run(["trian"], io), 2);
- * assertStringIncludes(printed, "did you mean 'train'?");
- * ```
- */
+/** Runs one command line and returns its exit code. */
 export async function run(
   args: readonly string[],
   io: CommandIo = processIo(),

@@ -22,6 +22,13 @@ async function train(name: string, ...more: string[]): Promise<string> {
 const first = await train("seed0");
 const second = await train("seed1", "--seed", "1");
 
+Deno.test("the package's entry is the program where it is the main module", async () => {
+  const entry = new URL("mod.ts", import.meta.url).pathname;
+  const ran = await runDeno(["--allow-read", entry, "list"]);
+  const { out, err, code } = await capture("list");
+  assertEquals(ran, { out, err, code });
+});
+
 Deno.test("train leaves everything that a run folder holds", async () => {
   const names: string[] = [];
   for await (const entry of Deno.readDir(first)) names.push(entry.name);
