@@ -1,6 +1,6 @@
 /** Registry of JSR's interface on 127.0.0.1: takes what `deno publish` sends, and serves it. */
-import { dirname, join } from "node:path";
-import { runProgram } from "./run_program.ts";
+import { join } from "node:path";
+import { runProgram } from "./run_node.ts";
 
 /** Registry that runs until it is disposed. */
 export interface JsrRegistry extends AsyncDisposable {
@@ -8,8 +8,8 @@ export interface JsrRegistry extends AsyncDisposable {
   readonly url: string;
   /** Creates a package, as its owner does on JSR's page. */
   create(name: string): void;
-  /** Published versions, such as `@std/cli@1.0.22`. */
-  readonly published: ReadonlySet<string>;
+  /** Published versions, by names such as `@std/cli@1.0.22`. */
+  readonly published: ReadonlyMap<string, unknown>;
   /** Changes of packages that were asked for, by name. */
   readonly changes: ReadonlyMap<string, readonly unknown[]>;
   /** Bytes of modules and metadata that were sent so far. */
@@ -166,10 +166,7 @@ class Management {
     const key = `@${scope}/${name}@${version}`;
     const former = this.published.get(key);
     if (former !== undefined) {
-      return refusal(400, "duplicateVersionPublish", {
-        data: { task: former },
-        task: former,
-      });
+      return refusal(400, "duplicateVersionPublish", { task: former });
     }
     const task: Task = {
       id: crypto.randomUUID(),
@@ -215,7 +212,7 @@ export function serveJsr(
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     create: (name) => management.packages.add(name),
-    published: management.published as unknown as ReadonlySet<string>,
+    published: management.published,
     changes: management.changes,
     sentBytes: () => sent,
     [Symbol.asyncDispose]: () => server.shutdown(),

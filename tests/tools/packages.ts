@@ -4,6 +4,8 @@ import { existsSync } from "node:fs";
 export interface Package {
   /** Its name with the scope, such as `@bellman/envs`. */
   name: string;
+  /** Its version, such as `0.1.0`. */
+  version: string;
   /** Its folder, relative to the root. */
   folder: string;
   /** Its entry points, relative to the root. */
@@ -53,6 +55,7 @@ export async function packages(): Promise<Package[]> {
       : config.exports;
     found.push({
       name: config.name,
+      version: config.version,
       folder,
       isAlgorithm: folder.startsWith("algorithms/") &&
         existsSync(`${ROOT}${folder}/config.ts`),
