@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
  * Packs the packages for npm: `deno task pack [--out DIR]` leaves a tarball of
- * each in a folder, `npm` by default, but of the command line, which needs Deno. `npm install DIR/*.tgz` then takes those
+ * each in a folder, `npm` by default. `npm install DIR/*.tgz` then takes those
  * that are named from there, and what they need from the registry.
  *
  * `deno pack` translates the files; what it says of dependencies is replaced:
@@ -9,9 +9,11 @@
  * libraries are for users to add.
  */
 import { parseArgs } from "@std/cli";
+import { decode, encode } from "@jridgewell/sourcemap-codec";
 import { cpSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { KOFFI_VERSION, packages, ROOT } from "./packages.ts";
+import { basename, join, relative, resolve } from "node:path";
+import { descriptionOf, keywordsOf, repositoryUrl } from "./manifest.ts";
+import { KOFFI_VERSION, type Package, packages, ROOT } from "./packages.ts";
 
 /** The versions of Node that are tested. */
 const ENGINES = { node: "^22.12.0 || ^24.0.0" };
@@ -30,7 +32,9 @@ type Versions = Record<string, string>;
 
 /** What is read and replaced of a `package.json`. */
 interface Manifest {
+  name: string;
   version: string;
+  sideEffects?: string[] | false;
   engines?: Versions;
   dependencies?: Versions;
   peerDependencies?: Versions;
@@ -57,18 +61,103 @@ async function knownPackages(): Promise<
   return { versions, names };
 }
 
-/** Imports packages by npm's names, and checks types again. */
-async function rename(folder: string): Promise<void> {
+/** Imports packages by npm's names. */
+function withNames(text: string): string {
+  return text.replaceAll(
+    /(\bfrom\s*|\bimport\s*\(?\s*)"([^"\n]+)"/g,
+    (whole, before, name) =>
+      name in names ? `${before}"${names[name]}"` : whole,
+  );
+}
+
+/** A map that follows the code that it is of, in the same file. */
+const INLINE_MAP =
+  /\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\s*$/;
+
+/** Lays the map of a module beside it, without the line that leaves its types unchecked. */
+async function writeModule(path: string, text: string): Promise<void> {
+  const [comment, encoded] = INLINE_MAP.exec(text) ?? [];
+  const code = withNames(text.replace(UNCHECKED, ""));
+  if (comment === undefined) return await Deno.writeTextFile(path, code);
+  const map = JSON.parse(atob(encoded));
+  const [, ...lines] = decode(map.mappings);
+  for (const segment of lines.flat()) segment[2]! -= 1;
+  const name = basename(path);
+  const [content] = map.sourcesContent as string[];
+  await Deno.writeTextFile(
+    `${path}.map`,
+    JSON.stringify({
+      ...map,
+      sources: [name.replace(/\.js$/, ".ts")],
+      sourcesContent: [content.replace(UNCHECKED, "")],
+      mappings: encode(lines),
+    }),
+  );
+  const moved = `//# sourceMappingURL=${name}.map\n`;
+  await Deno.writeTextFile(path, code.replace(comment, moved));
+}
+
+/** Names of `@std/assert` that examples use, as Node has them. */
+const ASSERTIONS: Versions = {
+  assert: "ok",
+  assertEquals: "deepStrictEqual",
+  assertMatch: "match",
+  assertRejects: "rejects",
+  assertThrows: "throws",
+};
+
+/** Makes examples and install lines of a README those of npm and Node. */
+function readmeOf(text: string): string {
+  return withNames(text)
+    .replaceAll(
+      /^deno add .*$/gm,
+      (line) =>
+        line.replace("deno add", "npm install").replaceAll(/ (jsr|npm):/g, " "),
+    )
+    .replaceAll(
+      /^import \{ ([^}]+) \} from "@std\/assert";$/gm,
+      (line, list: string) => {
+        const known = list.split(", ").map((it) => [ASSERTIONS[it], it]);
+        if (known.some(([node]) => node === undefined)) return line;
+        const renamed = known.map(([node, it]) => `${node} as ${it}`);
+        return `import { ${renamed.join(", ")} } from "node:assert";`;
+      },
+    );
+}
+
+/** Makes the files of a package those of npm, and checks types again. */
+async function rewrite(folder: string): Promise<void> {
   for (const path of filesBelow(folder)) {
     if (!/\.(js|ts|md)$/.test(path)) continue;
     const text = await Deno.readTextFile(path);
-    const renamed = text.replace(UNCHECKED, "").replaceAll(
-      /(\bfrom\s*|\bimport\s*\(?\s*)"([^"\n]+)"/g,
-      (whole, before, name) =>
-        name in names ? `${before}"${names[name]}"` : whole,
-    );
-    if (renamed !== text) await Deno.writeTextFile(path, renamed);
+    if (path.endsWith(".js")) {
+      await writeModule(path, text);
+      continue;
+    }
+    const change = path.endsWith(".md") ? readmeOf : withNames;
+    await Deno.writeTextFile(path, change(text.replace(UNCHECKED, "")));
   }
+}
+
+/** Translated code without comments; the examples of comments import more. */
+function codeOf(path: string): string {
+  return Deno.readTextFileSync(path).replace(/\/\*.*?\*\//gs, "");
+}
+
+/**
+ * A statement that acts when its module is loaded, such as a call, or an import for the
+ * sake of that: anything at the margin but declarations, and functions that only tell
+ * Deno what may be imported.
+ */
+const EFFECT =
+  /^ ?(?:import "|(?!(?:import|export|const|let|class|function|async|void)\b)[A-Za-z_$])/m;
+
+/** Lists the modules that bundlers may not leave out where nothing is imported from them. */
+function sideEffectsOf(folder: string): string[] | false {
+  const paths = filesBelow(folder)
+    .filter((path) => path.endsWith(".js") && EFFECT.test(codeOf(path)))
+    .map((path) => `./${relative(folder, path)}`);
+  return paths.length > 0 ? paths.sort() : false;
 }
 
 /** Names of the packages that translated modules import. */
@@ -76,11 +165,9 @@ function importsOf(folder: string): string[] {
   const names = filesBelow(folder)
     .filter((path) => /\.(js|d\.ts)$/.test(path))
     .flatMap((path) => {
-      // The examples of comments import more.
-      const code = Deno.readTextFileSync(path).replace(/\/\*.*?\*\//gs, "");
       const from =
         /(?:\bfrom|\bimport\(|\bimport)\s*"((?:@[a-z0-9.-]+\/)?[a-z0-9][a-z0-9.-]*)(?=[/"])/g;
-      return [...code.matchAll(from)].map(([, name]) => name);
+      return [...codeOf(path).matchAll(from)].map(([, name]) => name);
     });
   return [...new Set(names)].sort();
 }
@@ -106,14 +193,36 @@ async function run(
   throw new Error(`${program} ${args.join(" ")}: ${err}${out}`);
 }
 
-const packed = (await packages()).filter(({ folder }) => folder !== "cli");
+const packed = await packages();
 const { versions, names } = await knownPackages();
 
-/** Completes what `deno pack` has written of a package that imports others. */
+/** Tells whose a package is, and where. */
+function originOf(folder: string): object {
+  const repository = repositoryUrl();
+  if (repository === undefined) return {};
+  return {
+    homepage: `${repository}/tree/main/${folder}#readme`,
+    repository: {
+      type: "git",
+      url: `git+${repository}.git`,
+      directory: folder,
+    },
+    bugs: `${repository}/issues`,
+  };
+}
+
+/** Programs of packages, by the modules that run them. */
+const PROGRAMS: Readonly<Record<string, Versions>> = {
+  "@bellman/cli": { bellman: "./main.js" },
+};
+
+/** Completes what `deno pack` has written of a package, which lies unpacked in a folder. */
 function complete(
-  { version, ...manifest }: Manifest,
-  imports: readonly string[],
+  { name, version, ...manifest }: Manifest,
+  inside: string,
+  { folder }: Package,
 ): Manifest {
+  const imports = importsOf(inside);
   const rangeOf = (name: string) => {
     const range = name.startsWith("@bellman/")
       ? version
@@ -128,8 +237,13 @@ function complete(
   // It calls the library of the other.
   if ("onnxruntime-node" in optional) optional.koffi = KOFFI_VERSION;
   return {
-    ...manifest,
+    name,
     version,
+    ...{ description: descriptionOf(folder), keywords: keywordsOf(name) },
+    ...originOf(folder),
+    ...manifest,
+    ...name in PROGRAMS && { bin: PROGRAMS[name] },
+    sideEffects: sideEffectsOf(inside),
     engines: ENGINES,
     dependencies: ranges(imports.filter((it) => !peers.includes(it))),
     peerDependencies: optional,
@@ -143,17 +257,18 @@ function complete(
 async function unpack(
   archive: string,
   folder: string,
-  source: string,
+  source: Package,
 ): Promise<string> {
   await Deno.mkdir(folder);
   await run("tar", ["-xzf", archive], folder);
   const inside = join(folder, "package");
-  await rename(inside);
+  await rewrite(inside);
   // Some modules read their version there.
-  await Deno.copyFile(join(source, "deno.json"), join(inside, "deno.json"));
+  const config = join(ROOT, source.folder, "deno.json");
+  await Deno.copyFile(config, join(inside, "deno.json"));
   const path = join(inside, "package.json");
   const manifest = JSON.parse(await Deno.readTextFile(path));
-  const completed = complete(manifest, importsOf(inside));
+  const completed = complete(manifest, inside, source);
   await Deno.writeTextFile(path, JSON.stringify(completed, null, 2) + "\n");
   return inside;
 }
@@ -182,16 +297,16 @@ async function copyUnchecked(to: string): Promise<void> {
 async function packAll(out: string, work: string): Promise<void> {
   const source = join(work, "source");
   await copyUnchecked(source);
-  const flags = ["-q", "--allow-dirty", "--no-source-maps"];
+  const flags = ["-q", "--allow-dirty"];
   const config = ["-c", join(source, "deno.json")];
   await run(Deno.execPath(), ["pack", ...flags, ...config], work);
   const archives = [...Deno.readDirSync(work)].map(({ name }) => name);
   const folders: string[] = [];
-  for (const { name, folder } of packed) {
-    const base = name.slice(1).replace("/", "-");
+  for (const source of packed) {
+    const base = source.name.slice(1).replace("/", "-");
     const archive = archives.find((it) => it.match(`^${base}-\\d`))!;
     folders.push(
-      await unpack(join(work, archive), join(work, base), join(ROOT, folder)),
+      await unpack(join(work, archive), join(work, base), source),
     );
   }
   await Deno.mkdir(out, { recursive: true });
