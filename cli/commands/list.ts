@@ -1,3 +1,4 @@
+import { readdirSync, statSync } from "node:fs";
 import { envSpec, registeredIds } from "@bellman/envs";
 import { type Algorithm, hintAt } from "@bellman/agent";
 import type { EnvSpec } from "@bellman/types";
@@ -124,8 +125,8 @@ function presetsAsText(presets: readonly Preset[]): string {
 function zooListing() {
   return zooAgents().map(({ name, dir }) => {
     const { mean, deviation, episodes } = readCard(dir).evaluation;
-    const bytes = [...Deno.readDirSync(dir)]
-      .reduce((sum, it) => sum + Deno.statSync(`${dir}/${it.name}`).size, 0);
+    const bytes = readdirSync(dir)
+      .reduce((sum, name) => sum + statSync(`${dir}/${name}`).size, 0);
     return { name: ZOO + name, mean, deviation, episodes, bytes };
   });
 }

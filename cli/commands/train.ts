@@ -11,6 +11,7 @@ import {
 } from "@bellman/runs/settings";
 import {
   type Command,
+  commandLine,
   integerOf,
   option,
   type OptionSpec,
@@ -278,9 +279,12 @@ export const trainCommand: Command = {
       onNotice: notices(shown.io),
       resumeCommand(dir, needsTrust) {
         const path = dir.startsWith("-") ? `./${dir}` : dir;
-        return `deno task ${trainTask(cluster !== undefined)} --resume ${
-          shellWord(path)
-        }${needsTrust ? " --trust" : ""}${clusterWords(cluster)}`;
+        return commandLine(
+          trainTask(cluster !== undefined),
+          `--resume ${shellWord(path)}${needsTrust ? " --trust" : ""}${
+            clusterWords(cluster)
+          }`,
+        );
       },
     };
     const resumed = valueOf(options, "resume");

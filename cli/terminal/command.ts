@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { isLikelyTypo, nearest } from "@bellman/agent";
+import { isDeno } from "@bellman/files";
 import { type CommandIo, shellWord, UsageError } from "@bellman/runs/program";
 
 /** An option of a command, as the help shows it. */
@@ -188,10 +189,21 @@ export function wordsOf(
   ];
 }
 
-/** Returns the task that runs a command with given options, quoted for a shell. */
+/** Start of a command line: a task in a checkout, else the package's program. */
+function programStart(): string {
+  if (!isDeno()) return "npx @bellman/cli";
+  const isCheckout = import.meta.url.startsWith("file:");
+  return isCheckout ? "deno task" : "deno run -A jsr:@bellman/cli";
+}
+
+/** Returns the line that runs a command with words that are quoted for a shell. */
+export function commandLine(command: string, words: string): string {
+  return `${programStart()} ${command} ${words}`.trimEnd();
+}
+
+/** Returns the line that runs a command with given options. */
 export function taskLine(command: string, options: ParsedOptions): string {
-  const words = [command, ...wordsOf(options)];
-  return ["deno task", ...words.map(shellWord)].join(" ");
+  return commandLine(command, wordsOf(options).map(shellWord).join(" "));
 }
 
 const PROGRAM = "bellman";

@@ -165,8 +165,10 @@ export function resultsCsv(results: readonly CellResult[]): string {
 
 /** Makes a test of names from a pattern, such as `a2c/CartPole*`. */
 function matcherOf(pattern: string): (name: string) => boolean {
-  const source = pattern.split("*").map(RegExp.escape).join("[^/]*");
-  const expression = new RegExp(`^${source}(/|$)`);
+  // Node 22 has no RegExp.escape.
+  const parts = pattern.split("*")
+    .map((it) => it.replaceAll(/[\\^$.+?()[\]{}|]/g, "\\$&"));
+  const expression = new RegExp(`^${parts.join("[^/]*")}(/|$)`);
   return (name) => expression.test(name);
 }
 

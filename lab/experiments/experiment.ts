@@ -1,3 +1,4 @@
+import { checkDeno } from "@bellman/files";
 import type { Entry, RunCluster } from "@bellman/runs/settings";
 import { messageOf, UsageError, writeWhole } from "@bellman/runs/program";
 import { checkCarried, ClusterRuns } from "@bellman/runs/ray";
@@ -214,6 +215,7 @@ export class Experiment {
     const { cluster, shard, isTrusted = false } = this.#options;
     const states = ["missing", "unfinished", ...retry ? ["failed"] : []];
     const waiting = this.chosen.filter((it) => states.includes(it.state));
+    if (waiting.length > 0) checkDeno("run experiments");
     for (const cell of waiting) {
       checkCarried(settings.get(keyOf(cell))!.config, cluster);
     }

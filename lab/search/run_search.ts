@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { checkDeno } from "@bellman/files";
 import { lockFile } from "@bellman/runs";
 import { PLAN_FILE, SEARCH_FILE } from "@bellman/experiments";
 import {
@@ -297,6 +298,7 @@ export async function runSearch(
 ): Promise<SearchResult | undefined> {
   const { cluster, onNotice = () => {}, onProgress = () => {} } = options;
   const { signal = new AbortController().signal, onTrial } = options;
+  checkDeno("search hyperparameters");
   if (options.jobs !== undefined) checkJobs(options.jobs);
   const dir = folderOf(plan, options.dir), isMade = !existsSync(dir);
   plan.environments.forEach((it) => checkCarried(configOf(plan, it), cluster));

@@ -1,6 +1,6 @@
 import { blockSize } from "@bellman/compute";
 import { SeededRandom } from "@bellman/envs";
-import { writeState } from "@bellman/files";
+import { platform, writeState } from "@bellman/files";
 import {
   interquartileMean,
   stratifiedBootstrap,
@@ -140,7 +140,7 @@ export async function playCard(
 /** Describes the engine and processor, which determine the last bits of actions. */
 function engineOf({ engine, config }: RunSetup): string {
   const width = config.engine === "onnx" ? ` in blocks of ${blockSize()}` : "";
-  return `${engine}, on ${Deno.build.arch}${width}`;
+  return `${engine}, on ${platform().arch}${width}`;
 }
 
 /** Aggregates the other seeds of a run in an experiment. */

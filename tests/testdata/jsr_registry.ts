@@ -1,5 +1,5 @@
 /** Registry of JSR's interface on 127.0.0.1: takes what `deno publish` sends, and serves it. */
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { runProgram } from "./run_node.ts";
 
 /** Registry that runs until it is disposed. */
@@ -92,6 +92,12 @@ class Store {
     return await Deno.readFile(join(this.#root, path)).catch(() => undefined);
   }
 }
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".js": "text/javascript",
+  ".json": "application/json",
+  ".ts": "text/typescript",
+};
 
 const ROUTES = {
   scope: new URLPattern({ pathname: "/api/scopes/:scope" }),
@@ -205,7 +211,7 @@ export function serveJsr(
       const bytes = await store.read(decodeURIComponent(pathname));
       if (bytes === undefined) return refusal(404, "notFound");
       sent += bytes.length;
-      const type = pathname.endsWith(".json") ? "application/json" : "text/ts";
+      const type = TYPES[extname(pathname)] ?? "application/octet-stream";
       return new Response(bytes, { headers: { "content-type": type } });
     },
   );

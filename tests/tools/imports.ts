@@ -73,6 +73,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/board",
     "@bellman/envs",
     "@bellman/experiments",
+    "@bellman/files",
     "@bellman/policies",
     "@bellman/runs",
     "@bellman/search",

@@ -1,4 +1,5 @@
 import { builtin } from "@bellman/files";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type Callback,
   CheckpointStore,
@@ -173,7 +174,7 @@ function hashOf(path: string): string {
     const bytes = new Uint8Array(HASH_BYTES);
     const position = Math.max(0, fs().fstatSync(file).size - HASH_BYTES);
     fs().readSync(file, bytes, { position });
-    return bytes.toHex();
+    return bytesToHex(bytes);
   } finally {
     fs().closeSync(file);
   }

@@ -368,11 +368,15 @@ async function lockOf(path: string): Promise<LockState> {
 /** Largest size of the holder's line in bytes. */
 const HOLDER_BYTES = 4096;
 
-/** Returns true for a lock of this machine, or one that names none. */
+/**
+ * Returns true for a lock of this machine, or one that names none; not for one of a
+ * process of Node, which holds it without locking the file.
+ */
 function isOwn(file: Deno.FsFile): boolean {
   const bytes = new Uint8Array(HOLDER_BYTES);
   const text = new TextDecoder()
     .decode(bytes.subarray(0, file.readSync(bytes) ?? 0));
+  if (text.includes('"lockless":true')) return false;
   const named = /"host":("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
   const host = ownHost();
   return named === undefined || host === undefined ||

@@ -1,5 +1,7 @@
-import { kindOf, namingFile } from "@bellman/files";
+import { isDeno, kindOf, namingFile } from "@bellman/files";
+import * as fs from "node:fs";
 import { existsSync, lstatSync } from "node:fs";
+import { hostname } from "node:os";
 import process from "node:process";
 import { LOCK_FILE } from "./run_folder.ts";
 
@@ -9,6 +11,46 @@ interface Holder {
   /** Start of the process, as an ISO date. */
   started: string;
   host: string;
+  /** True for a process of Node, which cannot lock files: it holds the lock while it runs. */
+  lockless?: boolean;
+}
+
+/** Open file that can be locked. */
+interface LockFile {
+  truncateSync(): void;
+  writeSync(bytes: Uint8Array): number;
+  statSync(): { ino: number | null; dev: number };
+  tryLockSync(exclusive: boolean): boolean;
+  close(): void;
+}
+
+/** Open file in Node, which has no locks. */
+class NodeFile implements LockFile {
+  readonly #file: number;
+
+  constructor(path: string, flags: string) {
+    this.#file = fs.openSync(path, flags);
+  }
+
+  truncateSync(): void {
+    fs.ftruncateSync(this.#file);
+  }
+
+  writeSync(bytes: Uint8Array): number {
+    return fs.writeSync(this.#file, bytes, 0, bytes.length, 0);
+  }
+
+  statSync(): fs.Stats {
+    return fs.fstatSync(this.#file);
+  }
+
+  tryLockSync(): boolean {
+    throw new Error("Cannot lock a file in Node");
+  }
+
+  close(): void {
+    fs.closeSync(this.#file);
+  }
 }
 
 /** Exclusive lock, as of a run folder. */
@@ -84,9 +126,10 @@ export function lockFile(
       continue;
     }
     const self: Holder = {
-      pid: Deno.pid,
+      pid: process.pid,
       started: new Date(performance.timeOrigin).toISOString(),
-      host: Deno.hostname(),
+      host: hostname(),
+      ...!isDeno() && { lockless: true },
     };
     const text = new TextEncoder().encode(`${JSON.stringify(self)}\n`);
     try {
@@ -142,8 +185,7 @@ function nameOf(holder: Holder | undefined): string {
 }
 
 /** Opens the lock file without following links; undefined if its holder has just removed it. */
-function openLock(path: string): Deno.FsFile | undefined {
-  const use = { read: true, write: true };
+function openLock(path: string): LockFile | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   const kind = stats && kindOf(stats);
   if (kind !== undefined) {
@@ -156,18 +198,21 @@ function openLock(path: string): Deno.FsFile | undefined {
     );
   }
   try {
-    return Deno.openSync(path, { ...use, createNew: stats === undefined });
+    const createNew = stats === undefined;
+    return isDeno()
+      ? Deno.openSync(path, { read: true, write: true, createNew })
+      : new NodeFile(path, createNew ? "wx+" : "r+");
   } catch (error) {
-    if (
-      error instanceof Deno.errors.AlreadyExists ||
-      error instanceof Deno.errors.NotFound && stats !== undefined
-    ) return undefined;
+    const { code } = error as { code?: string };
+    if (code === "EEXIST" || code === "ENOENT" && stats !== undefined) {
+      return undefined;
+    }
     throw error;
   }
 }
 
 /** Retries to lock for a while; returns true once this process holds the lock. */
-function lockedSoon(file: Deno.FsFile, path: string): boolean {
+function lockedSoon(file: LockFile, path: string): boolean {
   const end = performance.now() + PATIENCE_MS;
   while (isHeld(file, { holder: readHolder(path), exclusive: true })) {
     // A holder that has ended well has removed the file.
@@ -183,14 +228,16 @@ const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 /** Tries to lock; returns true if another process holds the lock. */
 function isHeld(
-  file: Deno.FsFile,
+  file: LockFile,
   { holder, exclusive }: { holder: Holder | undefined; exclusive: boolean },
 ): boolean {
+  const isThere = () => holder?.host === hostname() && isRunning(holder.pid);
+  if (holder?.lockless && holder.pid !== process.pid && isThere()) return true;
   try {
     return !file.tryLockSync(exclusive);
   } catch {
-    // A file system without locks: the named process may still run.
-    return holder?.host === Deno.hostname() && isRunning(holder.pid);
+    // Without locks the named process may still run.
+    return isThere();
   }
 }
 
@@ -200,8 +247,8 @@ const HOLDER_BYTES = 4096;
 function readHolder(path: string): Holder | undefined {
   try {
     // Another file of that name may have any size.
-    if (Deno.statSync(path).size > HOLDER_BYTES) return undefined;
-    const holder: Holder = JSON.parse(Deno.readTextFileSync(path));
+    if (fs.statSync(path).size > HOLDER_BYTES) return undefined;
+    const holder: Holder = JSON.parse(fs.readFileSync(path, "utf8"));
     return Number.isSafeInteger(holder.pid) ? holder : undefined;
   } catch {
     return undefined;
@@ -216,9 +263,9 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function isAt(path: string, file: Deno.FsFile): boolean {
+function isAt(path: string, file: LockFile): boolean {
   try {
-    const [there, opened] = [Deno.lstatSync(path), file.statSync()];
+    const [there, opened] = [lstatSync(path), file.statSync()];
     return there.ino === opened.ino && there.dev === opened.dev;
   } catch {
     return false;
@@ -227,7 +274,7 @@ function isAt(path: string, file: Deno.FsFile): boolean {
 
 function remove(path: string): void {
   try {
-    Deno.removeSync(path);
+    fs.rmSync(path);
   } catch {
     // The folder may be gone, and Windows cannot remove an open file: a leftover file
     // is reused.

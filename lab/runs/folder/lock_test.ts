@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { existsSync } from "node:fs";
+import { stateOfRun } from "./list.ts";
 import { lockRun } from "./lock.ts";
 
 Deno.test("a run is locked for one at a time, and named by its holder", async () => {
@@ -38,5 +39,18 @@ Deno.test("what a process left behind is taken over, whoever has its id now", as
   assertEquals(existsSync(path), true);
   next.release();
   assertEquals(existsSync(path), false);
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("a process of Node, which cannot lock, holds the lock while it runs", async () => {
+  const dir = await Deno.makeTempDir();
+  const child = new Deno.Command("sleep", { args: ["60"] }).spawn();
+  const holder = { pid: child.pid, host: Deno.hostname(), lockless: true };
+  Deno.writeTextFileSync(`${dir}/run.lock`, JSON.stringify(holder));
+  assertThrows(() => lockRun(dir), RangeError, `process ${child.pid} on`);
+  assertEquals(await stateOfRun(dir, "running"), "unknown");
+  child.kill();
+  await child.status;
+  lockRun(dir).release();
   await Deno.remove(dir, { recursive: true });
 });

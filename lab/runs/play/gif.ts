@@ -2,6 +2,7 @@ import { openPlainSync } from "@bellman/files";
 import type { GifEncoder } from "@bellman/training/plots";
 import type { RgbImage } from "@bellman/types";
 import { closeSync, writeFileSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { fileError } from "../program/errors.ts";
 import type { PictureSink } from "./pictures.ts";
 
@@ -60,7 +61,7 @@ export class GifWriter implements PictureSink {
     await this.#write(this.#encoder!.finish());
     await this.#orGiveUp(async () => {
       this.#close();
-      await Deno.rename(this.#unfinished, this.#path);
+      await rename(this.#unfinished, this.#path);
     });
     return `wrote ${this.#path}`;
   }
@@ -69,7 +70,7 @@ export class GifWriter implements PictureSink {
   async abort(): Promise<void> {
     if (this.#encoder === undefined) return;
     this.#close();
-    await Deno.remove(this.#unfinished).catch(() => {});
+    await rm(this.#unfinished).catch(() => {});
   }
 
   /** Writes encoded bytes to the file. */

@@ -1,4 +1,4 @@
-import { openPlainSync } from "@bellman/files";
+import { checkDeno, openPlainSync } from "@bellman/files";
 import { closeSync } from "node:fs";
 import { UsageError } from "../program/errors.ts";
 import type { RgbImage } from "@bellman/types";
@@ -36,6 +36,7 @@ function argumentsOf(
  * ```
  */
 export async function hasFfmpeg(): Promise<boolean> {
+  checkDeno("write an MP4");
   try {
     const { success } = await new Deno.Command(PROGRAM, {
       args: ["-version"],

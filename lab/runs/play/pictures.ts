@@ -1,7 +1,7 @@
 import type { RgbImage } from "@bellman/types";
 import { openPlainSync } from "@bellman/files";
 import { encode } from "fast-png";
-import { closeSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, writeFileSync } from "node:fs";
 import { captionOf, type PlayMoment } from "./caption.ts";
 import type { CommandIo } from "../program/process.ts";
 
@@ -36,8 +36,8 @@ export interface PictureSink {
 export function pngSink(dir: string): PictureSink {
   let count = 0;
   return {
-    show: async (picture, { episode, step }) => {
-      if (count++ === 0) await Deno.mkdir(dir, { recursive: true });
+    show: (picture, { episode, step }) => {
+      if (count++ === 0) mkdirSync(dir, { recursive: true });
       const name = `episode_${episode}_step_${String(step).padStart(5, "0")}`;
       const file = openPlainSync(`${dir}/${name}.png`, "create");
       writeFileSync(file, encodePng(picture));
@@ -64,11 +64,11 @@ export function terminalSink(
   io: CommandIo,
   framesPerSecond: number,
 ): PictureSink {
-  const { raw = io } = io;
+  const { raw = io, size = () => ({ columns: 80, rows: 24 }) } = io;
   let drawn: string | undefined;
   return {
     show: async (picture, moment) => {
-      const { columns, rows } = Deno.consoleSize();
+      const { columns, rows } = size();
       const up = drawn === undefined ? "" : cursorUp(drawn);
       const caption = captionOf(moment).toLowerCase().slice(0, columns - 1);
       const image = toTerminal(picture, { columns, rows: rows - 3 });

@@ -1,4 +1,5 @@
-import { replaceFileSync } from "@bellman/files";
+import { inspect, isNotCapable, replaceFileSync } from "@bellman/files";
+import { mkdtemp, rmdir, stat } from "node:fs/promises";
 import { dirname, sep } from "node:path";
 import fileProblems from "./file_problems.json" with { type: "json" };
 import { printable } from "./process.ts";
@@ -86,9 +87,7 @@ export function messageOf(thrown: unknown): string {
       ? String(thrown.message || thrown.name)
       : typeof thrown === "string" && thrown.trim() !== ""
       ? thrown
-      : `${
-        Deno.inspect(thrown, { compact: true, breakLength: Infinity })
-      } was thrown`;
+      : `${inspect(thrown)} was thrown`;
     return asLine(text.trim().split(/[\r\n]/, 1)[0]);
   } catch {
     // Its getters throw.
@@ -190,7 +189,7 @@ export function asInputError(error: unknown): Error | undefined {
   if (!(error instanceof Error) || error instanceof RunFailure) {
     return undefined;
   }
-  if (error instanceof Deno.errors.NotCapable) {
+  if (isNotCapable(error)) {
     const [, access, resource] = /^Requires (.+?) access to (.+?), run/
       .exec(error.message) ?? [];
     return new UsageError(
@@ -208,7 +207,7 @@ export function asInputError(error: unknown): Error | undefined {
 async function isFolder(path: string): Promise<boolean> {
   if (path.endsWith("/") || path.endsWith(sep)) return true;
   try {
-    return (await Deno.stat(path)).isDirectory;
+    return (await stat(path)).isDirectory();
   } catch {
     return false;
   }
@@ -239,9 +238,9 @@ export async function checkWritable(path: string, what: string): Promise<void> {
   }
   const dir = dirname(path);
   try {
-    await Deno.remove(await Deno.makeTempFile({ dir }));
+    await rmdir(await mkdtemp(`${dir}/.`));
   } catch (error) {
-    const why = error instanceof Deno.errors.NotFound
+    const why = (error as { code?: string }).code === "ENOENT"
       ? "is not there"
       : "cannot be written to";
     throw new UsageError(

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import {
   asInputError,
   asLine,
@@ -74,7 +75,7 @@ export async function guarded(
     io.err(`error: ${withHint(input ?? error)}\n`);
     // With its causes, as far as known.
     if (isDebugged && error instanceof Error) {
-      io.err(`${Deno.inspect(error)}\n`);
+      io.err(`${inspect(error)}\n`);
     }
     return input === undefined ? 1 : 2;
   } finally {

@@ -1,3 +1,8 @@
+import { isDeno } from "@bellman/files";
+import { writeSync } from "node:fs";
+import process from "node:process";
+import { isatty } from "node:tty";
+
 /** Output streams of a command; tests pass their own. */
 export interface CommandIo {
   /** Writes text to standard output; terminal control sequences are escaped. */
@@ -46,16 +51,29 @@ export function printable(text: string): string {
   );
 }
 
+/** Descriptors of the streams. */
+const OUT = 1, ERR = 2;
+
 /** Writes text; if the reader is gone it is dropped, so that the run continues. */
-function writeAll(stream: typeof Deno.stdout, text: string): void {
+function writeAll(stream: number, text: string): void {
   let bytes = new TextEncoder().encode(text);
-  try {
-    while (bytes.length > 0) bytes = bytes.subarray(stream.writeSync(bytes));
-  } catch (error) {
-    const { code } = error as { code?: string };
-    // A closed terminal, or a pipe without a reader.
-    if (code !== "EIO" && code !== "EPIPE") throw error;
+  while (bytes.length > 0) {
+    try {
+      bytes = bytes.subarray(writeSync(stream, bytes));
+    } catch (error) {
+      const { code } = error as { code?: string };
+      // A closed terminal, or a pipe without a reader.
+      if (code === "EIO" || code === "EPIPE") return;
+      // A pipe that is full for now.
+      if (code !== "EAGAIN") throw error;
+    }
   }
+}
+
+/** Returns columns and rows of the terminal; 0 or undefined where they are unknown. */
+function terminalSize(): { columns?: number; rows?: number } {
+  if (isDeno()) return Deno.consoleSize();
+  return isatty(OUT) ? process.stdout : process.stderr;
 }
 
 /**
@@ -72,19 +90,18 @@ function writeAll(stream: typeof Deno.stdout, text: string): void {
  */
 export function processIo(): CommandIo {
   const raw = {
-    out: (text: string) => writeAll(Deno.stdout, text),
-    err: (text: string) => writeAll(Deno.stderr, text),
+    out: (text: string) => writeAll(OUT, text),
+    err: (text: string) => writeAll(ERR, text),
   };
   return {
     out: (text) => raw.out(printable(text)),
     err: (text) => raw.err(printable(text)),
     raw,
-    outIsTerminal: Deno.stdout.isTerminal(),
-    errIsTerminal: Deno.stderr.isTerminal(),
+    outIsTerminal: isatty(OUT),
+    errIsTerminal: isatty(ERR),
     size() {
       try {
-        const { columns, rows } = Deno.consoleSize();
-        // A terminal of unknown size reports 0.
+        const { columns, rows } = terminalSize();
         return { columns: columns || 80, rows: rows || 24 };
       } catch {
         return { columns: 80, rows: 24 };
@@ -193,9 +210,10 @@ export interface Interrupt {
   release(): Promise<void>;
 }
 
-/** Worker that listens to signals. */
+/** What listens to signals. */
 interface Listener {
-  worker: Worker;
+  /** Says that the first signal was heard, or that no more are wanted. */
+  tell(message: "heard" | "stop"): void;
   listening: Promise<void>;
   stopped: Promise<void>;
   /** Name of the first signal. */
@@ -203,6 +221,10 @@ interface Listener {
 }
 
 function startListener(): Listener {
+  return isDeno() ? listenInWorker() : listenHere();
+}
+
+function listenInWorker(): Listener {
   const worker = new Worker(
     `data:text/javascript,${encodeURIComponent(LISTENER)}`,
     { type: "module" },
@@ -216,8 +238,35 @@ function startListener(): Listener {
     else raised.resolve(data);
   };
   return {
-    worker,
+    tell: (message) => worker.postMessage(message),
     listening: listening.promise,
+    stopped: stopped.promise,
+    raised: raised.promise,
+  };
+}
+
+/** Listens in this thread: others hear no signals in Node. */
+function listenHere(): Listener {
+  const stopped = Promise.withResolvers<void>();
+  const raised = Promise.withResolvers<string>();
+  let isRaised = false;
+  const stop = () => SIGNALS.forEach((name) => process.off(name, hear));
+  const hear = (name: string) => {
+    if (isRaised && name !== "SIGHUP") {
+      stop();
+      process.kill(process.pid, name);
+    }
+    isRaised = true;
+    raised.resolve(name);
+  };
+  for (const name of SIGNALS) process.on(name, hear);
+  return {
+    tell(message) {
+      if (message !== "stop") return;
+      stop();
+      stopped.resolve();
+    },
+    listening: Promise.resolve(),
     stopped: stopped.promise,
     raised: raised.promise,
   };
@@ -266,17 +315,17 @@ export function listenEarly(): void {
  */
 export async function interruptSignal(onRaise: () => void): Promise<Interrupt> {
   const controller = new AbortController();
-  const { worker, listening, stopped, raised } = early ?? startListener();
+  const { tell, listening, stopped, raised } = early ?? startListener();
   early = undefined;
   raised.then((name) => {
-    worker.postMessage("heard");
+    tell("heard");
     controller.abort(new Interruption(name));
     onRaise();
   });
   await listening;
   let isReleased = false;
   const release = async () => {
-    if (!isReleased) worker.postMessage("stop");
+    if (!isReleased) tell("stop");
     isReleased = true;
     await stopped;
   };
@@ -289,14 +338,8 @@ type StrayErrorHandler = (thrown: unknown) => void;
 /** Handlers; only the latest one is called. */
 const handlers: StrayErrorHandler[] = [];
 
-function onRejection(event: PromiseRejectionEvent): void {
-  event.preventDefault();
-  handlers.at(-1)?.(event.reason);
-}
-
-function onError(event: ErrorEvent): void {
-  event.preventDefault();
-  handlers.at(-1)?.(event.error);
+function onThrown(thrown: unknown): void {
+  handlers.at(-1)?.(thrown);
 }
 
 /** Waits for a turn of the event loop, until the errors so far are reported. */
@@ -313,15 +356,15 @@ export function strayErrorsHeard(): Promise<void> {
  */
 export function onStrayError(handler: StrayErrorHandler): () => void {
   if (handlers.length === 0) {
-    globalThis.addEventListener("unhandledrejection", onRejection);
-    globalThis.addEventListener("error", onError);
+    process.on("unhandledRejection", onThrown);
+    process.on("uncaughtException", onThrown);
   }
   handlers.push(handler);
   return () => {
     handlers.splice(handlers.lastIndexOf(handler), 1);
     if (handlers.length > 0) return;
-    globalThis.removeEventListener("unhandledrejection", onRejection);
-    globalThis.removeEventListener("error", onError);
+    process.off("unhandledRejection", onThrown);
+    process.off("uncaughtException", onThrown);
   };
 }
 

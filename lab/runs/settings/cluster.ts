@@ -1,4 +1,5 @@
 import type { RayOptions } from "@bellman/envs/ray";
+import { checkDeno } from "@bellman/files";
 import { UsageError } from "../program/errors.ts";
 import type { ResolvedConfig } from "./resolve.ts";
 
@@ -43,10 +44,12 @@ export function checkCluster(
       "Cannot use vectorization: ray without workers: expected --workers N, processes with a CPU of the cluster each",
     );
   }
+  if (cluster === undefined) return;
+  checkDeno("use a cluster");
   // A process with limited network permission knows its hosts.
   const host = "127.0.0.1";
   const { state } = Deno.permissions.querySync({ name: "net", host });
-  if (cluster !== undefined && state !== "granted") {
+  if (state !== "granted") {
     throw new UsageError(
       "Cannot use --cluster without the network: expected 'deno task train:cluster', which has it, or --allow-net",
     );

@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
 /**
  * Returns the commit of a folder, short or full; empty if there is none.
  *
@@ -15,8 +18,8 @@ export async function commitOf(
 ): Promise<string> {
   try {
     const args = ["rev-parse", ...isShort ? ["--short"] : [], "HEAD"];
-    const { stdout } = await new Deno.Command("git", { args, cwd }).output();
-    return new TextDecoder().decode(stdout).trim();
+    const { stdout } = await promisify(execFile)("git", args, { cwd });
+    return stdout.trim();
   } catch {
     // Git is missing, or not permitted.
     return "";

@@ -1,4 +1,5 @@
 import { programArguments } from "@bellman/envs/workers";
+import { checkDeno } from "@bellman/files";
 import { asLine, UsageError } from "../program/errors.ts";
 
 /** Program to run in a separate process; it calls `holdLifeLine` first. */
@@ -59,6 +60,7 @@ export function startJob(
   { program, args, onLine = () => {} }: Job,
   signal?: AbortSignal,
 ): LocalJob {
+  checkDeno("start runs in other processes");
   const child = new Deno.Command(Deno.execPath(), {
     args: [...programArguments(program), ...args],
     stdin: "piped",

@@ -2,7 +2,9 @@ import { RecordKeeper } from "../folder/keeper.ts";
 import { lockRun, type RunLock } from "../folder/lock.ts";
 import type { RunRecord } from "../folder/record.ts";
 import { createRunFolder } from "../folder/run_folder.ts";
+import { isDeno, platform } from "@bellman/files";
 import { existsSync } from "node:fs";
+import process from "node:process";
 import { checkCluster } from "../settings/cluster.ts";
 import { findAlgorithm } from "../settings/algorithms.ts";
 import type { ResolvedConfig } from "../settings/resolve.ts";
@@ -138,6 +140,7 @@ export function newRecord(
   { command, commit }: Pick<NewRun, "command" | "commit"> = {},
 ): RunRecord {
   const now = new Date().toISOString();
+  const { os, arch } = platform();
   return {
     ...{ state: "running", since: now, begun: now, resumes: 0 },
     ...{ step: 0, updates: 0, episodes: 0, seconds: 0 },
@@ -146,8 +149,10 @@ export function newRecord(
     engine,
     versions: {
       bellman: packageConfig.version,
-      deno: Deno.version.deno,
-      system: `${Deno.build.os} ${Deno.build.arch}`,
+      ...isDeno()
+        ? { deno: Deno.version.deno }
+        : { node: process.versions.node },
+      system: `${os} ${arch}`,
     },
     settings,
     evaluations: { during: [] },

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import process from "node:process";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -18,7 +19,7 @@ export function machineMemory(): number | undefined {
   try {
     // Limit of a container, if there is one.
     const limit = process.constrainedMemory() || Infinity;
-    return Math.min(Deno.systemMemoryInfo().total, limit);
+    return Math.min(totalmem(), limit);
   } catch {
     // Without permission to ask, training still works.
     return undefined;
@@ -56,7 +57,7 @@ const LOWER = "lower bufferSize, numSteps, hiddenSizes or numEnvs";
  */
 export function checkMemory(
   onNotice: (line: string) => void,
-  { available = machineMemory(), allocated = Deno.memoryUsage().external }: {
+  { available = machineMemory(), allocated = process.memoryUsage().external }: {
     available?: number;
     allocated?: number;
   } = {},

@@ -1,4 +1,4 @@
-import { kindOf } from "@bellman/files";
+import { kindOf, platform } from "@bellman/files";
 import { RunFolder } from "../folder/run_folder.ts";
 import {
   existsSync,
@@ -17,6 +17,7 @@ import {
   resolve,
   sep,
 } from "node:path";
+import process from "node:process";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { UsageError } from "../program/errors.ts";
 
@@ -211,7 +212,7 @@ export function removeInside(root: string, path: string): void {
  */
 export function refuseForeignFolder(dir: string): void {
   const { uid } = lstatSync(`${dir}/.`);
-  if (Deno.build.os === "windows" || uid === Deno.uid()) return;
+  if (platform().os === "windows" || uid === process.getuid!()) return;
   throw new UsageError(
     `Cannot resume ${dir}: the folder is another user's, who could change it meanwhile; copy it first, or add --trust`,
   );

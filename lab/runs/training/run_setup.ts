@@ -36,6 +36,8 @@ import {
   makeEnvironments,
 } from "./environments.ts";
 import { memoryError } from "./memory.ts";
+// Loaded by its address in the workers, which packing for npm does not follow.
+import "./worker_environment.ts";
 
 /** Environments and agent of a configuration. */
 export interface RunSetup {

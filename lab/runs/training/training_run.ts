@@ -31,7 +31,9 @@ import type { ClusterOptions } from "../settings/cluster.ts";
 import { hyperparametersOf, registeredLoggers } from "../settings/loggers.ts";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { writeYaml } from "../settings/yaml.ts";
+import { isDeno } from "@bellman/files";
 import { existsSync, rmSync } from "node:fs";
+import process from "node:process";
 import {
   asInputError,
   fileError,
@@ -464,15 +466,18 @@ async function tellingExit<T>(
   act: () => Promise<T>,
 ): Promise<T> {
   const tell = () => {
-    Deno.exitCode = 1;
+    process.exitCode = 1;
     const cause = new Error("its code ended the process, as Deno.exit() does");
     run.onNotice?.(`error: ${withHint(failureOf(run, cause, stepOf()))}`);
   };
-  globalThis.addEventListener("unload", tell);
+  // Deno's own exit is not told to Node's listeners.
+  if (isDeno()) globalThis.addEventListener("unload", tell);
+  else process.on("exit", tell);
   try {
     return await act();
   } finally {
-    globalThis.removeEventListener("unload", tell);
+    if (isDeno()) globalThis.removeEventListener("unload", tell);
+    else process.off("exit", tell);
   }
 }
 

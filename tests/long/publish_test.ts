@@ -1,0 +1,222 @@
+/**
+ * The packages on a registry of JSR's kind, published by the release's own step, and each
+ * as a new user meets it: added alone, in an empty folder with an empty cache.
+ */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { join } from "node:path";
+import { bytesBelow } from "../testdata/bytes_below.ts";
+import { type JsrRegistry, serveJsr } from "../testdata/jsr_registry.ts";
+import { type NpmRegistry, serveNpm } from "../testdata/npm_registry.ts";
+import { release } from "../testdata/release_steps.ts";
+import { nodeTest, runProgram } from "../testdata/run_node.ts";
+import type { Ran } from "../testdata/run_deno.ts";
+import { type Package, packages, ROOT } from "../tools/packages.ts";
+
+/** Megabytes that a package alone may leave on disk. */
+const MOST_MEGABYTES = 660;
+/** The same of those that need no tensors. */
+const SMALL: Readonly<Record<string, number>> = {
+  "@bellman/buffers": 6,
+  "@bellman/envs": 7,
+  "@bellman/files": 5,
+  "@bellman/linear-algebra": 2,
+  "@bellman/returns": 1,
+  "@bellman/schedulers": 1,
+  "@bellman/statistics": 4,
+  "@bellman/types": 1,
+};
+
+/** Packages of npm whose scripts Deno says that it ignored, and that nobody needs. */
+const WITH_SCRIPTS = [
+  "npm:onnxruntime-node",
+  "npm:@tensorflow/tfjs-node-gpu",
+  "npm:core-js",
+];
+
+const TOKEN = "owner";
+const folder = await Deno.makeTempDir({ prefix: "bellman-publish-" });
+
+interface Registries {
+  readonly jsr: JsrRegistry;
+  readonly npm: NpmRegistry;
+}
+
+/** Runs Deno in a user's folder, with a cache of the user's own. */
+type AsUser = (...args: string[]) => Promise<Ran>;
+
+let started: Promise<Registries> | undefined;
+
+async function start(): Promise<Registries> {
+  const [modules, archives] = [join(folder, "jsr"), join(folder, "npm")];
+  await Deno.mkdir(modules);
+  await Deno.mkdir(archives);
+  const jsr = serveJsr(modules, { token: TOKEN });
+  for (const name of ["assert", "cli", "yaml"]) await publishStandIn(jsr, name);
+  const npm = await serveNpm(archives);
+  return { jsr, npm };
+}
+
+/** Starts both registries, once. */
+function registries(): Promise<Registries> {
+  return started ??= start();
+}
+
+Deno.test.afterAll(async () => {
+  const { jsr, npm } = await started ?? {};
+  await jsr?.[Symbol.asyncDispose]();
+  await npm?.[Symbol.asyncDispose]();
+  await Deno.remove(folder, { recursive: true });
+});
+
+/** Publishes what stands in for a package of `@std` in a checkout. */
+async function publishStandIn(jsr: JsrRegistry, name: string): Promise<void> {
+  jsr.create(`@std/${name}`);
+  const from = `${ROOT}tests/links/std/${name}`, to = join(folder, name);
+  await runProgram("cp", ["-r", from, to]);
+  await Deno.copyFile(`${ROOT}LICENSE`, join(to, "LICENSE"));
+  const flags = ["--allow-dirty", "--allow-slow-types", "--no-check"];
+  const { code, err } = await runProgram(
+    Deno.execPath(),
+    ["publish", ...flags, "--token", TOKEN],
+    { cwd: to, env: { JSR_URL: jsr.url } },
+  );
+  assertEquals(code, 0, err);
+}
+
+/** Publishes all packages by the release's step. */
+async function publish(): Promise<string> {
+  const { jsr } = await registries();
+  return await release("jsr", {
+    JSR_URL: jsr.url,
+    JSR_TOKEN: TOKEN,
+    GITHUB_REPOSITORY: "owner/bellman",
+  });
+}
+
+let first: Promise<string> | undefined;
+
+/** Publishes all packages, once. */
+function published(): Promise<string> {
+  return first ??= publish();
+}
+
+/** Gives a user an empty folder with an empty cache. */
+async function withUser(
+  use: (asUser: AsUser, paths: { dir: string; cache: string }) => Promise<void>,
+): Promise<void> {
+  const { jsr, npm } = await registries();
+  const home = await Deno.makeTempDir({ dir: folder });
+  const paths = { dir: join(home, "project"), cache: join(home, "cache") };
+  await Deno.mkdir(paths.dir);
+  const env = {
+    DENO_DIR: paths.cache,
+    JSR_URL: jsr.url,
+    NPM_CONFIG_REGISTRY: npm.url,
+    NO_COLOR: "1",
+  };
+  const asUser: AsUser = (...args) =>
+    runProgram(Deno.execPath(), args, { cwd: paths.dir, env });
+  try {
+    await use(asUser, paths);
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+}
+
+/** The first example of a README. */
+function exampleOf(folder: string): string {
+  return Deno.readTextFileSync(`${ROOT}${folder}/README.md`)
+    .match(/^```ts\n(.*?)^```/ms)![1];
+}
+
+/** Packages that a module imports, as `deno add` takes them. */
+function importsOf(code: string): string[] {
+  const names = code.matchAll(/ from "(@[a-z]+\/[a-z0-9-]+)/g);
+  return [...new Set([...names].map(([, name]) => name))]
+    .map((name) =>
+      name.startsWith("@tensorflow/") ? `npm:${name}` : `jsr:${name}`
+    );
+}
+
+/** Packages that Deno's warning says it ran no scripts of, without versions. */
+function ignoredScripts({ err }: Ran): string[] {
+  return [...err.matchAll(/^│ {2}(npm:.+)@[\d.]+$/gm)].map(([, name]) => name);
+}
+
+async function assertOk(ran: Promise<Ran>): Promise<Ran> {
+  const { code, err, out } = await ran;
+  assertEquals(code, 0, err + out);
+  return { code, err, out };
+}
+
+nodeTest("the release's step publishes each package once", async () => {
+  const { jsr } = await registries();
+  await published();
+  const all = await packages();
+  const expected = all.map(({ name, version }) => `${name}@${version}`);
+  const own = [...jsr.published.keys()].filter((it) => !it.startsWith("@std/"));
+  assertEquals(own.sort(), expected.sort());
+  for (const { name } of all) {
+    const [description, repository] = jsr.changes.get(name)!;
+    assertMatch(JSON.stringify(description), /^\{"description":".{20,250}"\}$/);
+    assertEquals(repository, {
+      githubRepository: { owner: "owner", name: "bellman" },
+    });
+  }
+  // One that broke off is repeated.
+  await publish();
+  assertEquals(jsr.published.size, expected.length + 3);
+});
+
+/** Adds a package alone, and counts what that takes. */
+async function addAlone(
+  { name }: Package,
+  asUser: AsUser,
+  cache: string,
+): Promise<{ downloaded: number; onDisk: number }> {
+  const { jsr, npm } = await registries();
+  const sent = () => jsr.sentBytes() + npm.sentBytes();
+  const before = sent();
+  const added = await assertOk(asUser("add", `jsr:${name}`));
+  for (const it of ignoredScripts(added)) assert(WITH_SCRIPTS.includes(it), it);
+  return { downloaded: sent() - before, onDisk: bytesBelow(cache) };
+}
+
+/** Runs the example of a package's README, and checks all types that it has. */
+async function tryPackage(
+  { folder, imports }: Package,
+  asUser: AsUser,
+  dir: string,
+): Promise<void> {
+  const example = exampleOf(folder);
+  await Deno.writeTextFile(join(dir, "main.ts"), example);
+  await assertOk(asUser("add", ...importsOf(example)));
+  await assertOk(asUser("run", "-A", "main.ts"));
+  const entries = imports.map((it, i) => `import * as m${i} from "${it}";`);
+  const used = imports.map((_, i) => `m${i}`).join(", ");
+  const code = `${entries.join("\n")}\nconsole.log(${used});\n`;
+  await Deno.writeTextFile(join(dir, "entries.ts"), code);
+  await assertOk(asUser("check", "main.ts", "entries.ts"));
+  for (const it of imports) {
+    const { out } = await assertOk(asUser("doc", `jsr:${it}`));
+    assert(out.length > 100, it);
+  }
+}
+
+for (const it of await packages()) {
+  nodeTest(`${it.name} is added alone, and its example runs`, async () => {
+    await published();
+    await withUser(async (asUser, { dir, cache }) => {
+      const { downloaded, onDisk } = await addAlone(it, asUser, cache);
+      await tryPackage(it, asUser, dir);
+      const [added, run] = [onDisk, bytesBelow(cache)];
+      const numbers = [downloaded, added, run].map((it) =>
+        (it / 1e6).toFixed(1).padStart(7)
+      );
+      // deno-lint-ignore no-console -- the table of what users pay
+      console.log(`${it.name.padEnd(24)} ${numbers.join(" ")} MB`);
+      const most = SMALL[it.name] ?? MOST_MEGABYTES;
+      assert(onDisk <= most * 1e6, `${onDisk / 1e6} MB, expected ${most}`);
+    });
+  });
+}
