@@ -9,7 +9,7 @@
  * libraries are for users to add.
  */
 import { parseArgs } from "@std/cli";
-import { decode, encode } from "@jridgewell/sourcemap-codec";
+import { decode, encode } from "npm:@jridgewell/sourcemap-codec@^1.6.0";
 import { cpSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { descriptionOf, keywordsOf, repositoryUrl } from "./manifest.ts";
@@ -211,10 +211,22 @@ function originOf(folder: string): object {
   };
 }
 
-/** Programs of packages, by the modules that run them. */
-const PROGRAMS: Readonly<Record<string, Versions>> = {
-  "@bellman/cli": { bellman: "./main.js" },
+/** Packages that are programs, too: their names on the command line. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  "@bellman/cli": "bellman",
 };
+const PROGRAM_FILE = "bin.js";
+
+/** Starts a program, or says which Node it needs: an older one would fail in its imports. */
+const PROGRAM = (name: string) =>
+  `#!/usr/bin/env node
+const { version } = process;
+if (Number.parseInt(version.slice(1)) < 22) {
+  console.error(\`error: Cannot run ${name} in Node \${version}: it needs Node 22 or 24\`);
+  process.exit(2);
+}
+await import("./main.js");
+`;
 
 /** Completes what `deno pack` has written of a package, which lies unpacked in a folder. */
 function complete(
@@ -242,7 +254,7 @@ function complete(
     ...{ description: descriptionOf(folder), keywords: keywordsOf(name) },
     ...originOf(folder),
     ...manifest,
-    ...name in PROGRAMS && { bin: PROGRAMS[name] },
+    ...name in PROGRAMS && { bin: { [PROGRAMS[name]]: PROGRAM_FILE } },
     sideEffects: sideEffectsOf(inside),
     engines: ENGINES,
     dependencies: ranges(imports.filter((it) => !peers.includes(it))),
@@ -263,6 +275,10 @@ async function unpack(
   await run("tar", ["-xzf", archive], folder);
   const inside = join(folder, "package");
   await rewrite(inside);
+  const program = PROGRAMS[source.name];
+  if (program !== undefined) {
+    await Deno.writeTextFile(join(inside, PROGRAM_FILE), PROGRAM(program));
+  }
   // Some modules read their version there.
   const config = join(ROOT, source.folder, "deno.json");
   await Deno.copyFile(config, join(inside, "deno.json"));

@@ -112,7 +112,9 @@ async function releaseToJsr(work: string): Promise<void> {
   // The packages depend on the real jsr:@std packages, so they are resolved without the
   // links that stand in for them in a checkout.
   await Deno.copyFile(join(work, "deno.jsr.json"), join(work, "deno.json"));
-  await Deno.remove(join(work, "deno.lock"));
+  for (const lock of ["deno.lock", "tests/deno.lock"]) {
+    await Deno.remove(join(work, lock));
+  }
   const flags = ["--allow-dirty", ...token ? ["--token", token] : []];
   await run(Deno.execPath(), ["publish", ...flags], work);
 }
