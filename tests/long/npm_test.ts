@@ -1,6 +1,12 @@
-/** The packages for npm, installed in folders outside of the checkout. */
+/**
+ * The packages on a registry of npm's kind, published by the release's own step, in
+ * folders outside of the checkout.
+ */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { bytesBelow } from "../testdata/bytes_below.ts";
+import { type NpmRegistry, serveNpm } from "../testdata/npm_registry.ts";
+import { release } from "../testdata/release_steps.ts";
 import { type Ran, runDeno } from "../testdata/run_deno.ts";
 import {
   bundle,
@@ -14,17 +20,9 @@ import {
 import { packages, ROOT } from "../tools/packages.ts";
 
 /** Bytes of what A2C and its example need. */
-const LARGEST = 90e6;
+const LARGEST = 95e6;
 /** Programs that run in Deno as they are, and in Node with installed packages. */
 const PROGRAMS = `${ROOT}tests/testdata/installed`;
-
-/** README's example, which a stand-in for JSR's package of assertions runs with. */
-const EXAMPLE = Deno.readTextFileSync(`${ROOT}algorithms/a2c/README.md`)
-  .match(/^```ts\n(.*?)^```/ms)![1];
-const STD_ASSERT = {
-  "package.json": '{ "type": "module", "exports": "./mod.js" }',
-  "mod.js": 'export { ok as assert } from "node:assert";',
-};
 
 const { version: ONNXRUNTIME } = JSON.parse(
   Deno.readTextFileSync(
@@ -34,10 +32,16 @@ const { version: ONNXRUNTIME } = JSON.parse(
 
 type Dependencies = Record<string, string>;
 
-/** A package that is written into a tarball. */
-interface Packed {
-  readonly path: string;
+/** What the registry tells of a package. */
+interface Manifest {
   readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly keywords: readonly string[];
+  readonly license: string;
+  readonly homepage: string;
+  readonly repository: object;
+  readonly sideEffects: readonly string[] | false;
   readonly exports: Record<string, unknown>;
   readonly dependencies: Dependencies;
   readonly peerDependencies: Dependencies;
@@ -51,40 +55,41 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 const folder = await Deno.makeTempDir({ prefix: "bellman-npm-" });
-Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
+let registry: NpmRegistry | undefined;
+Deno.test.afterAll(async () => {
+  await registry?.[Symbol.asyncDispose]();
+  await Deno.remove(folder, { recursive: true });
+});
 
-/** Makes a folder for a test. */
-async function subfolder(name: string): Promise<string> {
-  const path = join(folder, name);
-  await Deno.mkdir(path, { recursive: true });
-  return path;
-}
-
-/** Packs all packages but the command line; returns them by their names. */
-const packed = once(async () => {
-  const out = await subfolder("packed");
-  const { code, err } = await runDeno(
-    ["pack", "--out", out],
-    { command: "task", cwd: ROOT },
-  );
-  assertEquals(code, 0, err);
-  const found = new Map<string, Packed>();
-  for (const { name } of Deno.readDirSync(out)) {
-    const path = join(out, name);
-    const args = ["-xzOf", path, "package/package.json"];
-    const { out: text } = await runProgram("tar", args);
-    const manifest = JSON.parse(text);
-    found.set(manifest.name, { path, ...manifest });
+/** Publishes all packages; returns what the registry tells of each, by name. */
+const published = once(async () => {
+  const dir = join(folder, "registry");
+  await Deno.mkdir(dir);
+  registry = await serveNpm(dir);
+  const env = { ...registry.env, GITHUB_REPOSITORY: "owner/bellman" };
+  await release("npm", env);
+  const found = new Map<string, Manifest>();
+  for (const { name, version } of await packages()) {
+    const response = await fetch(`${registry.url}/${name}/${version}`);
+    found.set(name, await response.json());
   }
-  assertEquals(found.size, (await packages()).length - 1);
   return found;
 });
 
+/** Makes an empty folder of a user who installs from the registry. */
+async function userFolder(name: string): Promise<string> {
+  await published();
+  const path = join(folder, name);
+  await Deno.mkdir(path, { recursive: true });
+  await Deno.writeTextFile(`${path}/.npmrc`, `registry=${registry!.url}\n`);
+  return path;
+}
+
 /** Installs all packages, and what they look up; returns the folder. */
 const installed = once(async () => {
-  const all = await subfolder("all");
-  const paths = [...(await packed()).values()].map(({ path }) => path);
-  await npmInstall(all, ...paths, `onnxruntime-common@${ONNXRUNTIME}`);
+  const all = await userFolder("all");
+  const names = [...(await published()).keys()];
+  await npmInstall(all, ...names, `onnxruntime-common@${ONNXRUNTIME}`);
   await installOnnxRuntime(all);
   await linkPackage(all, "@mujoco/mujoco", "npm:@mujoco/mujoco@3.14.0");
   for (const { name } of Deno.readDirSync(PROGRAMS)) {
@@ -119,62 +124,154 @@ async function assertAlike(...args: string[]): Promise<void> {
   }
 }
 
-/** The tarballs that some packages need, their own first. */
-async function neededBy(names: readonly string[]): Promise<string[]> {
-  const all = await packed();
-  const found = new Set(names);
-  for (const name of found) {
-    const { dependencies } = all.get(name)!;
-    for (const it of Object.keys(dependencies)) {
-      if (all.has(it)) found.add(it);
-    }
+nodeTest("a package says what it is, whose, and what it needs", async () => {
+  const all = await published();
+  for (const { name, folder } of await packages()) {
+    const manifest = all.get(name)!;
+    assertMatch(manifest.description, /^[A-Z].{20,}[^.]$/);
+    assert(manifest.keywords.includes("reinforcement-learning"));
+    assertEquals(manifest.license, "MIT");
+    const home = "https://github.com/owner/bellman";
+    assertEquals(manifest.homepage, `${home}/tree/main/${folder}#readme`);
+    assertEquals(manifest.repository, {
+      type: "git",
+      url: `git+${home}.git`,
+      directory: folder,
+    });
   }
-  return Array.from(found, (name) => all.get(name)!.path);
-}
-
-function bytesBelow(folder: string): number {
-  return [...Deno.readDirSync(folder)].reduce((sum, { name, isDirectory }) => {
-    const path = join(folder, name);
-    return sum + (isDirectory ? bytesBelow(path) : Deno.lstatSync(path).size);
-  }, 0);
-}
-
-nodeTest("a package names its dependencies and its peers", async () => {
-  const { engines, dependencies, peerDependencies } = (await packed())
+  const { engines, dependencies, peerDependencies } = all
     .get("@bellman/compute")!;
   assertMatch(engines.node, /^\^22.*\^24/);
   assertEquals(Object.keys(peerDependencies).sort(), [
-    "@tensorflow/tfjs-node-gpu",
     "koffi",
     "onnxruntime-node",
   ]);
   assertMatch(dependencies["@bellman/files"], /^\d+\.\d+\.\d+$/);
 });
 
-nodeTest("what A2C's example needs is small and runs no script", async () => {
-  const small = await subfolder("small");
-  const imports = EXAMPLE.matchAll(/"(@bellman\/[a-z0-9-]+)"/g);
-  await npmInstall(small, ...await neededBy([...imports].map((it) => it[1])));
-  const lock = join(small, "node_modules/.package-lock.json");
-  assert(!Deno.readTextFileSync(lock).includes("hasInstallScript"));
-  const size = bytesBelow(join(small, "node_modules"));
-  assert(size <= LARGEST, `${size / 1e6} MB`);
-  const assertions = await subfolder("small/node_modules/@std/assert");
-  for (const [name, text] of Object.entries(STD_ASSERT)) {
-    await Deno.writeTextFile(join(assertions, name), text);
-  }
-  await Deno.writeTextFile(join(small, "example.mts"), EXAMPLE);
+nodeTest("a release that broke off is repeated", async () => {
+  const { size } = await published();
+  const out = await release("npm", registry!.env);
+  assertEquals([...out.matchAll(/^Skipping/gm)].length, size);
+});
+
+nodeTest("an error names the line of the source", async () => {
+  const all = await installed();
+  await Deno.writeTextFile(
+    join(all, "fails.mts"),
+    'import { linearDecay } from "@bellman/schedulers";\nlinearDecay(0);\n',
+  );
+  const source = Deno.readTextFileSync(`${ROOT}schedulers/schedules.ts`);
   for (const { path } of nodes) {
-    const { code, err } = await runProgram(path, ["example.mts"], {
-      cwd: small,
-    });
+    const flags = ["--enable-source-maps", "fails.mts"];
+    const { err } = await runProgram(path, flags, { cwd: all });
+    const [, line] = /schedules\.ts:(\d+):\d+/.exec(err) ?? [];
+    assertMatch(source.split("\n")[Number(line) - 1], /throw new/, err);
+  }
+});
+
+/** The line of a packed README that installs what its example imports, and the example. */
+async function readmeOf(
+  name: string,
+): Promise<{ install: string[]; example: string }> {
+  const readme = join(await installed(), `node_modules/${name}/README.md`);
+  const text = await Deno.readTextFile(readme);
+  const [, line] = /^npm (install .*)$/m.exec(text)!;
+  const [, example] = /^```ts\n(.*?)^```/ms.exec(text)!;
+  return { install: line.split(" "), example };
+}
+
+nodeTest(
+  "README's one line installs A2C, without scripts, and its example runs",
+  async () => {
+    const { install, example } = await readmeOf("@bellman/a2c");
+    const small = await userFolder("small");
+    const { code, err } = await runProgram("npm", install, { cwd: small });
     assertEquals(code, 0, err);
-    assertMatch(err, /npm install koffi onnxruntime-node/);
+    const lock = join(small, "node_modules/.package-lock.json");
+    assert(!Deno.readTextFileSync(lock).includes("hasInstallScript"));
+    const size = bytesBelow(join(small, "node_modules"));
+    // deno-lint-ignore no-console -- what a user pays
+    console.log(`${install.join(" ")}: ${(size / 1e6).toFixed(1)} MB`);
+    assert(size <= LARGEST, `${size / 1e6} MB`);
+    await Deno.writeTextFile(join(small, "example.mts"), example);
+    for (const { path } of nodes) {
+      const { code, err } = await runProgram(path, ["example.mts"], {
+        cwd: small,
+      });
+      assertEquals(code, 0, err);
+      assertMatch(err, /npm install .*koffi onnxruntime-node/);
+    }
+  },
+);
+
+nodeTest(
+  "the examples of READMEs run in Node, but those that use Deno",
+  async () => {
+    const all = await installed(), ran: string[] = [];
+    for (const { name } of await packages()) {
+      const { example } = await readmeOf(name);
+      if (/\bDeno\.|@std\/assert/.test(example)) continue;
+      await Deno.writeTextFile(join(all, "example.mts"), example);
+      for (const { path } of nodes) {
+        const { code, err } = await inNode(path, "example");
+        assertEquals(code, 0, `${name}: ${err}`);
+      }
+      ran.push(name);
+    }
+    assert(ran.length > 12, ran.join(" "));
+  },
+);
+
+nodeTest("npx runs the command line", async () => {
+  const user = await userFolder("command");
+  const main = `${ROOT}cli/mod.ts`;
+  for (const { version, path } of nodes) {
+    // The program takes the Node that comes first.
+    const PATH = `${dirname(path)}:${Deno.env.get("PATH")}`;
+    const npx = (...args: string[]) =>
+      runProgram("npx", ["-y", "@bellman/cli", ...args], {
+        cwd: user,
+        env: { PATH, NO_COLOR: "1" },
+      });
+    const bellman = async (...args: string[]) => {
+      const { code, out, err } = await npx(...args);
+      assertEquals(code, 0, err);
+      return { out, err };
+    };
+    const { out: list } = await runDeno(["-A", main, "list"]);
+    assertEquals((await bellman("list")).out, list);
+    assertMatch(
+      (await bellman("train", "--help")).out,
+      /^Usage: bellman train/m,
+    );
+    const run = `runs/${version}`;
+    const flags = ["--steps", "2000", "--quiet", "--out", run];
+    const { out, err } = await bellman("train", ...flags);
+    assertMatch(err, /koffi onnxruntime-node/);
+    assertMatch(out, /^completed: 2000 steps/m);
+    assertMatch((await bellman("eval", run)).out, /over 20 episodes/);
+    const { command, versions } = JSON.parse(
+      await Deno.readTextFile(`${user}/${run}/run.json`),
+    );
+    assertMatch(command, /^npx @bellman\/cli train --steps 2000/);
+    assertEquals(versions.node.split(".")[0], version);
+    // The run goes on in Deno.
+    const more = ["--resume", run, "--steps", "3000"];
+    const resumed = await runDeno(["-A", main, "train", ...more], {
+      cwd: user,
+    });
+    assertEquals(resumed.code, 0, resumed.err);
+    const refused = await npx("train", "--seeds", "2", "--out", "seeds");
+    assertEquals(
+      [refused.code, refused.err],
+      [1, "error: Cannot run experiments: it needs Deno\n"],
+    );
   }
 });
 
 nodeTest("each entry exports in Node what it exports in Deno", async () => {
-  const entries = [...(await packed()).values()]
+  const entries = [...(await published()).values()]
     .flatMap(({ name, exports }) =>
       Object.keys(exports).map((key) => name + key.slice(1))
     );
@@ -186,6 +283,40 @@ nodeTest(
   "algorithms learn in Node what they learn in Deno",
   () => assertAlike("learn", "eager", "onnx"),
 );
+
+/** Bundles a program for Node, and returns the size; all of each package, or what is used. */
+async function bundled(program: string, flags: string[]): Promise<number> {
+  const all = await installed();
+  const require =
+    'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+  const { code, err } = await runProgram(nodes[0].path, [
+    "node_modules/esbuild/bin/esbuild",
+    ...[`${program}.mts`, "--bundle", "--format=esm", "--platform=node"],
+    // TensorFlow.js requires modules of Node.
+    ...[`--banner:js=${require}`, "--external:koffi", `--outfile=${BUNDLE}`],
+    ...flags,
+  ], { cwd: all });
+  assertEquals(code, 0, err);
+  assert(!err.includes("WARNING"), err);
+  return Deno.statSync(join(all, BUNDLE)).size;
+}
+
+const BUNDLE = "bundle.mjs";
+
+nodeTest("bundles of what is used do what the packages do", async () => {
+  const all = await installed();
+  await npmInstall(all, "esbuild@0.25.12");
+  for (const [program, ...args] of [["learn", "eager"], ["registered"]]) {
+    const expected = await inDeno(program, ...args);
+    const whole = await bundled(program, ["--ignore-annotations"]);
+    const size = await bundled(program, []);
+    assert(size < whole, `${size} of ${whole} bytes`);
+    for (const { path } of nodes) {
+      const ran = await runProgram(path, [BUNDLE, ...args], { cwd: all });
+      assertEquals(ran, expected);
+    }
+  }
+});
 
 nodeTest(
   "workers host environments and learn in Node as in Deno",
@@ -211,13 +342,13 @@ nodeTest("what needs Deno says so in Node", async () => {
 });
 
 nodeTest("checkpoints go from Deno to Node and back", async () => {
-  const kept = await subfolder("kept/deno");
+  const kept = await userFolder("kept/deno");
   const written = await inDeno("checkpoints", "write", kept);
   const read = await inDeno("checkpoints", "read", kept);
   const [actions] = written.out.match(/^actions: .*\n/m)!;
   assertMatch(actions, /0.*1|1.*0/);
   for (const { version, path } of nodes) {
-    const own = await subfolder(`kept/${version}`);
+    const own = await userFolder(`kept/${version}`);
     assertEquals(await inNode(path, "checkpoints", "write", own), written);
     assertEquals(await inNode(path, "checkpoints", "read", kept), read);
     assertEquals(await inDeno("checkpoints", "read", own), read);
@@ -253,7 +384,7 @@ function testsBelow(folder: string): string[] {
 }
 
 nodeTest("buffers' and schedules' own tests pass in Node", async () => {
-  const folder = await subfolder("tests");
+  const folder = await userFolder("tests");
   await npmInstall(folder, "@deno/shim-deno@0.19.2");
   const entry = new URL(`file://${folder}/all.ts`);
   const paths = ["buffers", "schedulers"].flatMap((it) =>

@@ -9,9 +9,14 @@
  * libraries are for users to add.
  */
 import { parseArgs } from "@std/cli";
+import {
+  type ModuleDeclaration,
+  parse,
+  type Statement,
+} from "npm:acorn@^8.15.0";
 import { decode, encode } from "npm:@jridgewell/sourcemap-codec@^1.6.0";
 import { cpSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { descriptionOf, keywordsOf, repositoryUrl } from "./manifest.ts";
 import { KOFFI_VERSION, type Package, packages, ROOT } from "./packages.ts";
 
@@ -112,7 +117,8 @@ function readmeOf(text: string): string {
     .replaceAll(
       /^deno add .*$/gm,
       (line) =>
-        line.replace("deno add", "npm install").replaceAll(/ (jsr|npm):/g, " "),
+        line.replace("deno add", "npm install")
+          .replaceAll(/ (?:\S+@)?(?:jsr|npm):/g, " "),
     )
     .replaceAll(
       /^import \{ ([^}]+) \} from "@std\/assert";$/gm,
@@ -144,20 +150,58 @@ function codeOf(path: string): string {
   return Deno.readTextFileSync(path).replace(/\/\*.*?\*\//gs, "");
 }
 
-/**
- * A statement that acts when its module is loaded, such as a call, or an import for the
- * sake of that: anything at the margin but declarations, and functions that only tell
- * Deno what may be imported.
- */
-const EFFECT =
-  /^ ?(?:import "|(?!(?:import|export|const|let|class|function|async|void)\b)[A-Za-z_$])/m;
+/** Statements that only declare, import or export. */
+const DECLARATION = /^(Import|Export)|Declaration$/;
 
-/** Lists the modules that bundlers may not leave out where nothing is imported from them. */
+/** Returns true for a statement that acts when its module is loaded, such as a call. */
+function acts(statement: Statement | ModuleDeclaration): boolean {
+  if (statement.type === "ImportDeclaration") {
+    return statement.specifiers.length === 0;
+  }
+  // Functions that nobody calls tell Deno what to fetch.
+  const isVoid = statement.type === "ExpressionStatement" &&
+    statement.expression.type === "UnaryExpression";
+  return !DECLARATION.test(statement.type) && !isVoid;
+}
+
+/** What bundlers ask about a module. */
+interface ModuleEffects {
+  /** True where loading it acts. */
+  readonly acts: boolean;
+  /** Paths of the modules of the same package that are loaded with it. */
+  readonly imports: readonly string[];
+}
+
+function effectsOf(path: string): ModuleEffects {
+  const { body } = parse(Deno.readTextFileSync(path), {
+    ecmaVersion: "latest",
+    sourceType: "module",
+    allowHashBang: true,
+  });
+  const sources = body.flatMap((it) => "source" in it ? [it.source?.value] : [])
+    .filter((it) => typeof it === "string" && it.startsWith("."));
+  return {
+    acts: body.some(acts),
+    imports: sources.map((it) => join(dirname(path), it as string)),
+  };
+}
+
+/**
+ * Lists the modules that bundlers may not leave out where nothing is imported from them:
+ * those that act, and those that import one that does.
+ */
 function sideEffectsOf(folder: string): string[] | false {
-  const paths = filesBelow(folder)
-    .filter((path) => path.endsWith(".js") && EFFECT.test(codeOf(path)))
-    .map((path) => `./${relative(folder, path)}`);
-  return paths.length > 0 ? paths.sort() : false;
+  const modules = filesBelow(folder).filter((path) => path.endsWith(".js"))
+    .map((path) => [path, effectsOf(path)] as const);
+  const acting = new Set<string>();
+  for (let size = -1; size < acting.size;) {
+    size = acting.size;
+    for (const [path, { acts, imports }] of modules) {
+      if (acts || imports.some((it) => acting.has(it))) acting.add(path);
+    }
+  }
+  if (acting.size === 0) return false;
+  return Array.from(acting, (path) => `./${relative(folder, path)}`).sort();
 }
 
 /** Names of the packages that translated modules import. */
@@ -217,16 +261,8 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 };
 const PROGRAM_FILE = "bin.js";
 
-/** Starts a program, or says which Node it needs: an older one would fail in its imports. */
-const PROGRAM = (name: string) =>
-  `#!/usr/bin/env node
-const { version } = process;
-if (Number.parseInt(version.slice(1)) < 22) {
-  console.error(\`error: Cannot run ${name} in Node \${version}: it needs Node 22 or 24\`);
-  process.exit(2);
-}
-await import("./main.js");
-`;
+/** Starts the program of a package in Node. */
+const PROGRAM = '#!/usr/bin/env node\nimport "./main.js";\n';
 
 /** Completes what `deno pack` has written of a package, which lies unpacked in a folder. */
 function complete(
@@ -245,7 +281,10 @@ function complete(
   const ranges = (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, rangeOf(name)]));
   const peers = imports.filter((it) => OPTIONAL.includes(it));
-  const optional = ranges(peers);
+  // Users install the newest one.
+  const optional = Object.fromEntries(
+    peers.map((name) => [name, rangeOf(name).replace(/^(?=\d)/, "^")]),
+  );
   // It calls the library of the other.
   if ("onnxruntime-node" in optional) optional.koffi = KOFFI_VERSION;
   return {
@@ -275,9 +314,8 @@ async function unpack(
   await run("tar", ["-xzf", archive], folder);
   const inside = join(folder, "package");
   await rewrite(inside);
-  const program = PROGRAMS[source.name];
-  if (program !== undefined) {
-    await Deno.writeTextFile(join(inside, PROGRAM_FILE), PROGRAM(program));
+  if (source.name in PROGRAMS) {
+    await Deno.writeTextFile(join(inside, PROGRAM_FILE), PROGRAM);
   }
   // Some modules read their version there.
   const config = join(ROOT, source.folder, "deno.json");
