@@ -89,7 +89,8 @@ async function userFolder(name: string): Promise<string> {
 const installed = once(async () => {
   const all = await userFolder("all");
   const names = [...(await published()).keys()];
-  await npmInstall(all, ...names, `onnxruntime-common@${ONNXRUNTIME}`);
+  const others = [`onnxruntime-common@${ONNXRUNTIME}`, "esbuild@0.25.12"];
+  await npmInstall(all, ...names, ...others);
   await installOnnxRuntime(all);
   await linkPackage(all, "@mujoco/mujoco", "npm:@mujoco/mujoco@3.14.0");
   for (const { name } of Deno.readDirSync(PROGRAMS)) {
@@ -293,7 +294,12 @@ async function bundled(program: string, flags: string[]): Promise<number> {
     "node_modules/esbuild/bin/esbuild",
     ...[`${program}.mts`, "--bundle", "--format=esm", "--platform=node"],
     // TensorFlow.js requires modules of Node.
-    ...[`--banner:js=${require}`, "--external:koffi", `--outfile=${BUNDLE}`],
+    ...[
+      `--banner:js=${require}`,
+      "--external:koffi",
+      "--external:onnxruntime-node",
+      `--outfile=${BUNDLE}`,
+    ],
     ...flags,
   ], { cwd: all });
   assertEquals(code, 0, err);
@@ -305,7 +311,6 @@ const BUNDLE = "bundle.mjs";
 
 nodeTest("bundles of what is used do what the packages do", async () => {
   const all = await installed();
-  await npmInstall(all, "esbuild@0.25.12");
   for (const [program, ...args] of [["learn", "eager"], ["registered"]]) {
     const expected = await inDeno(program, ...args);
     const whole = await bundled(program, ["--ignore-annotations"]);

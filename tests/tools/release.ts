@@ -13,7 +13,7 @@
 import { cpSync, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { descriptionOf, repositoryUrl } from "./manifest.ts";
-import { packages, ROOT } from "./packages.ts";
+import { type Package, packages, ROOT } from "./packages.ts";
 
 /** Ends the release with a line. */
 class ReleaseError extends Error {}
@@ -119,20 +119,26 @@ async function releaseToJsr(work: string): Promise<void> {
   await run(Deno.execPath(), ["publish", ...flags], work);
 }
 
+/** Returns true where npm has a version of a package. */
+async function isOnNpm({ name, version }: Package): Promise<boolean> {
+  const found = await outputOf("npm", "view", `${name}@${version}`, "name");
+  return found !== undefined && found.trim() !== "";
+}
+
 async function releaseToNpm(work: string): Promise<void> {
+  const missing: Package[] = [];
+  for (const it of await packages()) {
+    if (!await isOnNpm(it)) missing.push(it);
+    else console.log(`Skipping, already published ${it.name}@${it.version}`);
+  }
+  if (missing.length === 0) return;
   const pack = ["task", "-q", "pack", "--out", work];
   await run(Deno.execPath(), pack, ROOT);
-  for (const { name: file } of Deno.readDirSync(work)) {
-    const path = join(work, file);
-    const text = await outputOf("tar", "-xzOf", path, "package/package.json");
-    const { name, version } = JSON.parse(text!);
-    const found = await outputOf("npm", "view", `${name}@${version}`, "name");
-    if (found?.trim()) {
-      console.log(`Skipping, already published ${name}@${version}`);
-      continue;
-    }
+  for (const { name, version } of missing) {
+    const file = `${name.slice(1).replace("/", "-")}-${version}.tgz`;
     // Quiet, as it else lists all files.
-    await run("npm", ["publish", path, "--access=public", "--quiet"], work);
+    const flags = ["--access=public", "--quiet"];
+    await run("npm", ["publish", join(work, file), ...flags], work);
   }
 }
 
