@@ -17,7 +17,7 @@ import {
   npmInstall,
   runProgram,
 } from "../testdata/run_node.ts";
-import { packages, ROOT } from "../tools/packages.ts";
+import { LOCK, packages, ROOT } from "../tools/packages.ts";
 
 /** Bytes of what A2C and its example need. */
 const LARGEST = 95e6;
@@ -112,7 +112,7 @@ async function inNode(path: string, ...args: string[]): Promise<Ran> {
 /** Runs a program in Deno. */
 async function inDeno(...args: string[]): Promise<Ran> {
   const [program, ...rest] = args;
-  const ran = await runDeno(["-A", `${PROGRAMS}/${program}.ts`, ...rest]);
+  const ran = await runDeno([LOCK, "-A", `${PROGRAMS}/${program}.ts`, ...rest]);
   assertEquals([ran.code, ran.err], [0, ""]);
   return ran;
 }

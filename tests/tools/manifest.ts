@@ -59,6 +59,7 @@ const OWN_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   "@bellman/async": ["a3c", "q-learning"],
   "@bellman/buffers": ["replay-buffer", "prioritized-replay"],
   "@bellman/cli": ["command-line", "training"],
+  "@bellman/client": ["onnx", "games"],
   "@bellman/compute": ["tensorflow", "onnx", "onnxruntime", "compiler"],
   "@bellman/dqn": ["deep-q-learning", "rainbow"],
   "@bellman/envs": ["gymnasium", "environments", "cartpole"],
