@@ -24,8 +24,8 @@ const second = await train("seed1", "--seed", "1");
 
 Deno.test("the package's entry is the program where it is the main module", async () => {
   const entry = new URL("mod.ts", import.meta.url).pathname;
-  const ran = await runDeno(["--allow-read", entry, "list"]);
-  const { out, err, code } = await capture("list");
+  const ran = await runDeno(["--allow-read", entry, "list", "a2c"]);
+  const { out, err, code } = await capture("list", "a2c");
   assertEquals(ran, { out, err, code });
 });
 

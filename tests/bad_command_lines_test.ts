@@ -289,7 +289,7 @@ train --resume @RUN --print-config
 train --init-from @none
   Cannot open run @none: there is no such folder
 train --env=Acrobot-v1 --init-from @RUN --quiet
-  Cannot start from @RUN, step 16: its policy has pi/dense0/kernel [4,64], expected [6,64]; use the same spaces and network
+  Cannot start from @RUN, step 2: its policy has pi/dense0/kernel [4,64], expected [6,64]; use the same spaces and network
 train a3c --workers=1 --init-from @RUN --quiet
   Cannot start from the weights of another run with a3c: expected an algorithm of one agent, such as a2c
 eval @RUN @RUN
@@ -313,7 +313,7 @@ eval @RUN --deterministic true
 eval
   Cannot eval 0 runs: expected one run folder, as in 'eval runs/a2c-CartPole-v1-seed0'
 eval @RUN --checkpoint 7
-  Cannot load the checkpoint of step 7: @RUN/checkpoints has 2, 16, 40
+  Cannot load the checkpoint of step 7: @RUN/checkpoints has 0, 2, 40
 eval @corrupt
   Cannot load checkpoint @corrupt/checkpoints/step_000000040.safetensors: it is cut off after 100 bytes, expected at least …
 eval @no-checkpoints

@@ -35,7 +35,6 @@ Deno.test("no package reads what processes print for people", () => {
   assertEquals(starting.map(([path]) => path), [
     "lab/runs/play/mp4.ts",
     "lab/runs/ray/runs_program.ts",
-    "lab/runs/tasks/commit.ts",
     "lab/runs/tasks/job.ts",
     "lab/search/install.ts",
     "lab/search/optuna.ts",

@@ -53,28 +53,20 @@ const KEYWORDS = ["reinforcement-learning", "machine-learning", "typescript"];
 
 /** Words that single packages are found by, beside their names. */
 const OWN_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
-  "@bellman/a2c": ["actor-critic", "policy-gradient"],
-  "@bellman/acer": ["actor-critic", "experience-replay"],
-  "@bellman/acktr": ["actor-critic", "natural-gradient"],
-  "@bellman/async": ["a3c", "q-learning"],
   "@bellman/buffers": ["replay-buffer", "prioritized-replay"],
   "@bellman/cli": ["command-line", "training"],
   "@bellman/client": ["onnx", "games"],
   "@bellman/compute": ["tensorflow", "onnx", "onnxruntime", "compiler"],
-  "@bellman/dqn": ["deep-q-learning", "rainbow"],
   "@bellman/envs": ["gymnasium", "environments", "cartpole"],
   "@bellman/experiments": ["benchmark", "hyperparameters"],
   "@bellman/files": ["safetensors", "npy", "npz"],
   "@bellman/kfac": ["natural-gradient", "tensorflow"],
   "@bellman/policies": ["neural-network", "distributions", "tensorflow"],
-  "@bellman/ppo": ["proximal-policy-optimization", "policy-gradient"],
   "@bellman/returns": ["gae", "v-trace", "retrace"],
   "@bellman/runs": ["training", "checkpoints"],
-  "@bellman/sac": ["soft-actor-critic"],
   "@bellman/schedulers": ["learning-rate", "schedule"],
   "@bellman/search": ["hyperparameters", "optuna"],
   "@bellman/statistics": ["bootstrap", "confidence-interval", "rliable"],
-  "@bellman/td3": ["ddpg", "actor-critic"],
 };
 
 /**
