@@ -36,7 +36,7 @@ export function agentsOf(documents: readonly Read[]): Agent[] {
     if (folder === undefined) return [];
     const file = (name: string) =>
       isThere(`${folder}/${name}`) ? `${folder}/${name}` : undefined;
-    const isPlayed = (PLAYED as readonly string[]).includes(env);
+    const isPlayed = PLAYED.includes(env);
     return [{
       document,
       name: `${algorithm} on ${env}`,

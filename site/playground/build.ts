@@ -1,9 +1,12 @@
 /** Builds the playground: `deno task site:playground --out DIR`. */
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { make } from "@bellman/envs";
 import { parseArgs } from "@std/cli";
+import { encode } from "fast-png";
 import { denoOutput } from "../../tests/tools/deno_output.ts";
 import { pageSheet } from "../../tests/tools/style_sheets.ts";
+import { PICTURE, TASKS } from "./tasks.ts";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const MODULES = ["page.ts", "trainer.ts", "player.ts"];
@@ -20,6 +23,19 @@ const COPIED = {
   "uplot": ["uPlot.min.css"],
 };
 
+/** Draws each environment as it begins, for a page before its run: PNG files. */
+export function stills(): Record<string, Uint8Array<ArrayBuffer>> {
+  return Object.fromEntries(
+    Object.keys(TASKS).map((id) => {
+      const env = make(id);
+      env.reset({ seed: 0 });
+      const { width, height, data } = env.render(PICTURE);
+      const png = encode({ width, height, data, channels: 3, depth: 8 });
+      return [id, new Uint8Array(png)];
+    }),
+  );
+}
+
 /**
  * Writes the page's static files into a folder: any server can give them, from any
  * path.
@@ -35,6 +51,9 @@ export async function buildPlayground(out: string): Promise<void> {
     ...MODULES.map((name) => HERE + name),
   ]);
   await Deno.copyFile(`${HERE}index.html`, `${out}/index.html`);
+  for (const [env, picture] of Object.entries(stills())) {
+    await Deno.writeFile(`${out}/${env}.png`, picture);
+  }
   const style = await pageSheet(`${HERE}style.css`);
   await Deno.writeTextFile(`${out}/style.css`, style);
   for (const [name, files] of Object.entries(COPIED)) {

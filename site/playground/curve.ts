@@ -2,22 +2,26 @@
 import { rangeAround, ticksOver } from "@bellman/statistics";
 import UPlot from "uplot";
 
-/** Rows of pixels of the curve. */
-const HEIGHT = 220;
-/** Points beyond which every second one is left out. */
+/** Points beyond which every second one of the training is left out. */
 const MOST_POINTS = 2000;
 
-/** Curve of mean returns by steps. */
+/** Steps that the axis has before there are as many. */
+const FIRST_STEPS = 1000;
+
+/** A point: one of both numbers, and the goal. */
+type Row = [step: number, trained: number | null, evaluated: number | null];
+
+/** Curves of returns by steps: of training, of evaluations, and the goal as a line. */
 export class Curve {
   readonly #plot: UPlot;
   readonly #element: HTMLElement;
-  #steps: number[] = [];
-  #returns: number[] = [];
+  #rows: Row[] = [];
+  #task = { goal: 0, beginner: 0 };
 
   /**
-   * Draws an empty curve.
+   * Draws empty axes.
    *
-   * @param element Element that holds it, whose width it follows.
+   * @param element Element that holds them, whose size they follow.
    */
   constructor(element: HTMLElement) {
     this.#element = element;
@@ -37,50 +41,81 @@ export class Curve {
       splits: (_: UPlot, __: number, from: number, to: number) =>
         ticksOver(from, to).ticks,
     };
+    const line = { spanGaps: true, points: { show: false } };
     this.#plot = new UPlot(
       {
-        width: this.#width,
-        height: HEIGHT,
+        ...this.#size,
         scales: {
-          x: { time: false },
-          y: { range: (_, low, high) => rangeAround(low, high, 0.04) },
+          x: { time: false, range: (_, __, last) => [0, last] },
+          y: {
+            range: (_, low, high) =>
+              rangeAround(Math.min(low, this.#task.beginner), high, 0.04),
+          },
         },
         legend: { show: false },
         cursor: { show: false },
-        axes: [{ ...axis, label: "steps" }, { ...axis, label: "mean return" }],
-        series: [{}, { stroke: () => color("--color0"), width: 2 }],
+        axes: [{ ...axis, label: "steps" }, { ...axis, label: "return" }],
+        series: [
+          {},
+          { ...line, stroke: () => color("--color1"), width: 1 },
+          {
+            ...line,
+            stroke: () => color("--color0"),
+            width: 2,
+            points: { show: true, size: 5, fill: () => color("--color0") },
+          },
+          { ...line, stroke: () => color("--color2"), width: 1, dash: [6, 4] },
+        ],
       },
-      [[], []],
+      [[], [], [], []],
       element,
     );
-    new ResizeObserver(() =>
-      this.#plot.setSize({ width: this.#width, height: HEIGHT })
-    ).observe(element);
+    new ResizeObserver(() => this.#plot.setSize(this.#size)).observe(element);
     matchMedia("(prefers-color-scheme: dark)")
       .addEventListener("change", () => this.#plot.redraw());
   }
 
-  get #width(): number {
-    return Math.max(200, this.#element.clientWidth);
+  get #size(): { width: number; height: number } {
+    const { clientWidth, clientHeight } = this.#element;
+    return {
+      width: Math.max(200, clientWidth),
+      height: Math.max(150, clientHeight),
+    };
   }
 
-  /** Adds a point; one without a return yet is left out. */
-  add(step: number, meanReturn: number): void {
+  /** Adds the mean return of training episodes; one that is not known is left out. */
+  addTraining(step: number, meanReturn: number): void {
     if (Number.isNaN(meanReturn)) return;
-    this.#steps.push(step);
-    this.#returns.push(meanReturn);
-    if (this.#steps.length > MOST_POINTS) {
-      const isKept = (_: number, i: number) => i % 2 === 1;
-      this.#steps = this.#steps.filter(isKept);
-      this.#returns = this.#returns.filter(isKept);
-    }
-    this.#plot.setData([this.#steps, this.#returns]);
+    this.#add([step, meanReturn, null]);
+    if (this.#rows.length <= MOST_POINTS) return;
+    this.#rows = this.#rows
+      .filter(([, , evaluated], i) => evaluated !== null || i % 2 === 1);
   }
 
-  /** Removes all points. */
-  clear(): void {
-    this.#steps = [];
-    this.#returns = [];
-    this.#plot.setData([[], []]);
+  /** Adds the mean return of an evaluation. */
+  addEvaluation(step: number, meanReturn: number): void {
+    this.#add([step, null, meanReturn]);
+  }
+
+  /** Removes all points, and draws the goal of another task. */
+  clear(task: { readonly goal: number; readonly beginner: number }): void {
+    this.#rows = [];
+    this.#task = task;
+    this.#draw();
+  }
+
+  #add(row: Row): void {
+    this.#rows.push(row);
+    this.#draw();
+  }
+
+  #draw(): void {
+    const last = this.#rows.at(-1)?.[0] ?? 0;
+    const end: Row[] = last < FIRST_STEPS ? [[FIRST_STEPS, null, null]] : [];
+    const rows: Row[] = [[0, null, null], ...this.#rows, ...end];
+    const [steps, trained, evaluated] = [0, 1, 2]
+      .map((i) => rows.map((row) => row[i]));
+    const goal = steps.map(() => this.#task.goal);
+    this.#plot.setData([steps as number[], trained, evaluated, goal]);
   }
 }

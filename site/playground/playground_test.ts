@@ -10,8 +10,7 @@ import { runDeno } from "../../tests/testdata/run_deno.ts";
 import { LOCK } from "../../tests/tools/packages.ts";
 import { chromiumTest } from "../../tests/testdata/run_page.ts";
 import { buildPlayground } from "./build.ts";
-import { resolveTask } from "./settings.ts";
-import { Training } from "./training.ts";
+import { withRun } from "./testdata/with_run.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-playground-" });
 globalThis.addEventListener(
@@ -52,24 +51,57 @@ async function folderFor(name: string): Promise<string> {
   return folder;
 }
 
-for (const seed of ["0", "1", "2"]) {
+/** What a run in the page came to. */
+interface Learned {
+  said: string;
+  best: number;
+  drawn: number;
+  loaded: boolean;
+  opened: string;
+  meanReturn: number;
+}
+
+for (const [algorithm, seed] of [["ppo", "0"], ["a2c", "1"]]) {
   chromiumTest(
-    `CartPole is learned in 20,000 steps, saved, opened and played: seed ${seed}`,
+    `CartPole is learned by ${algorithm}, watched, saved, opened and played`,
     async () => {
-      const { value, complaints } = await drive<
-        { opened: string; meanReturn: number }
-      >("learn", await folderFor(`learn ${seed}`), seed);
-      assertEquals(value.opened, "Opened · a2c · CartPole-v1 · Bellman 0.1.0");
-      assertGreaterOrEqual(value.meanReturn, 195);
+      const { value, complaints } = await drive<Learned>(
+        ...["learn", await folderFor(`learn ${algorithm}`), seed, algorithm],
+      );
+      assert(value.said.startsWith("Goal reached after "), value.said);
+      assertGreaterOrEqual(value.best, 475);
+      // It plays without the runtime of files, which is loaded for one.
+      assertGreaterOrEqual(value.drawn, 4);
+      assertEquals(value.loaded, false);
+      assertEquals(
+        value.opened,
+        `Opened · ${algorithm} · CartPole-v1 · Bellman 0.1.0`,
+      );
+      assertGreaterOrEqual(value.meanReturn, 400);
       assertEquals(complaints, []);
     },
   );
 }
 
 chromiumTest(
+  "a run goes on beyond its goal and its end, and over",
+  async () => {
+    const fields = { totalTimesteps: "9000", seed: "4" };
+    const { value, complaints } = await drive<
+      { ends: string[]; after: string }
+    >("trainOn", JSON.stringify(fields));
+    const [reached, ...ends] = value.ends;
+    assert(/^[1-8],\d{3} of 9,000$/.test(reached), reached);
+    assertEquals(ends, ["9,000 of 9,000", "18,000 of 18,000"]);
+    assertEquals(value.after, "Train");
+    assertEquals(complaints, []);
+  },
+);
+
+chromiumTest(
   "a pause ends the work and changes nothing that is saved; Deno saves the same but for last bits",
   async () => {
-    const fields = { seed: "3", totalTimesteps: "2000" };
+    const fields = { seed: "3", totalTimesteps: "4000" };
     const folders = [await folderFor("paused"), await folderFor("unpaused")];
     type Saved =
       & { paused?: string; later?: string; state?: string }
@@ -81,32 +113,35 @@ chromiumTest(
     for (const [i, folder] of folders.entries()) {
       const name = i === 0 ? "save" : "saveUnpaused";
       const { value, complaints } = await drive<Saved>(
-        ...[name, folder, JSON.stringify(fields)],
+        ...[name, folder, JSON.stringify({ ...fields, algorithm: "a2c" })],
       );
       assertEquals(complaints, []);
       saved.push(value);
     }
     const [{ paused, later, state }] = saved;
     assertEquals(later, paused);
-    assertEquals(state, "Paused");
-    assert(!paused!.startsWith("2,000 "), paused);
+    assertEquals(state, "Paused.");
+    assert(!paused!.startsWith("4,000 "), paused);
     const files = saved.map(({ policy, checkpoint }) =>
       [policy, checkpoint].map((it) => Deno.readFileSync(it))
     );
     assertEquals(files[0], files[1]);
 
-    await selectBackend("wasm");
-    const training = new Training(
-      resolveTask("CartPole-v1", { seed: 3, totalTimesteps: 2000 }),
-    );
-    await training.run({ signal: new AbortController().signal });
-    const own = `${dir}/own.safetensors`;
-    await Deno.writeFile(own, await training.checkpointFile());
-    assertEquals(training.policyFile().length, files[0][0].length);
-    // Sines, cosines, exponentials and logarithms are of another library there.
-    assertAlmostEqual(
-      loadStateSync(saved[0].checkpoint).state,
-      loadStateSync(own).state,
+    await withRun(
+      { env: "CartPole-v1", algorithm: "a2c", settings: { seed: 3 } },
+      4000,
+      async (training) => {
+        const own = `${dir}/own.safetensors`;
+        const { bytes } = await training.checkpoint();
+        await Deno.writeFile(own, bytes);
+        const policy = await training.policy();
+        assertEquals(policy.length, files[0][0].length);
+        // Sines, cosines, exponentials and logarithms are of another library there.
+        assertAlmostEqual(
+          loadStateSync(saved[0].checkpoint).state,
+          loadStateSync(own).state,
+        );
+      },
     );
   },
 );
@@ -127,11 +162,10 @@ function assertAlmostEqual(actual: unknown, expected: unknown): void {
 
 /** Writes a policy that Deno trained a little. */
 async function policyOf(env: string): Promise<string> {
-  await selectBackend("wasm");
-  const training = new Training(resolveTask(env, { totalTimesteps: 2000 }));
-  await training.run({ signal: new AbortController().signal });
   const path = `${dir}/${env}.onnx`;
-  await Deno.writeFile(path, training.policyFile());
+  await withRun({ env, algorithm: "a2c" }, 2000, async (training) => {
+    await Deno.writeFile(path, await training.policy());
+  });
   return path;
 }
 
@@ -231,7 +265,7 @@ chromiumTest("wrong settings get the command line's lines", async () => {
       "Unknown key 'numStep' in the page: did you mean 'numSteps'?",
     ],
     [
-      { further: "optimizer: adm" },
+      { algorithm: "a2c", further: "optimizer: adm" },
       'Cannot use optimizer = "adm" of the page: expected',
     ],
     [
@@ -294,15 +328,8 @@ chromiumTest(
     );
     assertEquals(value, {
       focused: [
-        ...[
-          "env",
-          "seed",
-          "learningRate",
-          "gamma",
-          "totalTimesteps",
-          "further",
-        ],
-        ...["start", "pause"],
+        ...["env", "algorithm", "start", ""],
+        ...["seed", "learningRate", "gamma", "totalTimesteps", "further"],
       ],
       unlabelled: [],
       wide: 0,

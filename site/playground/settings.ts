@@ -1,5 +1,7 @@
 import { a2c } from "@bellman/a2c";
-import { type Algorithm, defaultsOf, findKey } from "@bellman/agent";
+import { type Algorithm, defaultsOf } from "@bellman/agent";
+import { dqn } from "@bellman/dqn";
+import { ppo } from "@bellman/ppo";
 import { sac } from "@bellman/sac";
 import run from "../../lab/runs/settings/run_config.schema.json" with {
   type: "json",
@@ -9,40 +11,16 @@ import {
   validateEntries,
 } from "../../lab/runs/settings/settings.ts";
 import { parseMapping } from "../../lab/runs/settings/yaml.ts";
+import { TASKS } from "./tasks.ts";
 
-const { properties } = run;
+const DEFINITIONS: Readonly<Record<string, Algorithm>> = { a2c, dqn, ppo, sac };
 
 /** Settings of a run that mean something in a page. */
-const OF_RUNS = {
-  seed: properties.seed,
-  totalTimesteps: properties.totalTimesteps,
-  numEnvs: properties.numEnvs,
-  maxEpisodeSteps: properties.maxEpisodeSteps,
-  normalizeObservation: properties.normalizeObservation,
-  normalizeReward: properties.normalizeReward,
-  clipReward: properties.clipReward,
-  frameStack: properties.frameStack,
-};
-
-/**
- * Settings for a run of some seconds: the preset of CartPole-v1 takes ten times as
- * many steps, and that of Pendulum-v1 ten times as long for a step, most of it in
- * products of matrices of 256 rows.
- */
-const SHORT: Readonly<Record<string, string>> = {
-  "CartPole-v1": `
-totalTimesteps: 20000
-numEnvs: 8
-valueNetwork: separate
-learningRate: 0.005
-`,
-  "Pendulum-v1": `
-totalTimesteps: 5000
-hiddenSizes: [64, 64]
-batchSize: 64
-learningRate: 0.003
-`,
-};
+const OF_RUNS = [
+  ...["seed", "totalTimesteps", "numEnvs", "maxEpisodeSteps"] as const,
+  ...["normalizeObservation", "normalizeReward", "clipReward"] as const,
+  ...["frameStack", "evaluationInterval", "evaluationEpisodes"] as const,
+];
 
 /** Settings of a run: those named here, and the algorithm's own. */
 export interface Settings extends Record<string, unknown> {
@@ -54,39 +32,45 @@ export interface Settings extends Record<string, unknown> {
   normalizeReward: boolean;
   clipReward: boolean;
   frameStack: number;
+  evaluationInterval: number | null;
+  evaluationEpisodes: number;
 }
 
-/** Task of a training: environment, algorithm and all settings. */
-export interface Task {
+/** What is asked for: environment, algorithm, and settings beside the preset's. */
+export interface Wanted {
   readonly env: string;
+  readonly algorithm: string;
+  /** Settings of the page's fields. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Further settings as YAML, which may not repeat those. */
+  readonly further?: string;
+}
+
+/** Run to train: environment, algorithm, goal and all settings. */
+export interface Resolved {
+  readonly env: string;
+  readonly goal: number;
   readonly definition: Algorithm;
   readonly settings: Settings;
 }
 
 /**
- * Merges the defaults, the environment's preset and what was given, as the command
- * line does.
+ * Merges the defaults, the preset and what was given, as the command line does.
  *
- * @param env Environment.
- * @param given Settings of the page's fields.
- * @param further Further settings as YAML, which may not repeat those.
  * @throws {UsageError} If a setting is unknown or not valid.
  */
 export function resolveTask(
-  env: string,
-  given: Readonly<Record<string, unknown>> = {},
-  further = "",
-): Task {
-  const definition: Algorithm = env === "Pendulum-v1" ? sac : a2c;
+  { env, algorithm, settings: given = {}, further = "" }: Wanted,
+): Resolved {
+  const definition = DEFINITIONS[algorithm], { goal, presets } = TASKS[env];
+  const properties = Object.fromEntries(
+    OF_RUNS.map((key) => [key, run.properties[key]]),
+  );
   const schema = {
-    properties: { ...OF_RUNS, ...definition.meta.schema.properties },
+    properties: { ...properties, ...definition.meta.schema.properties },
   };
   const checked = (entries: Entry[], origin: string) =>
     validateEntries(entries, { schema, origin });
-  const text = SHORT[env] ?? definition.meta.presets?.[env];
-  // Presets have settings of evaluations and files, too.
-  const preset = parseMapping(text, `the preset of ${env}`)
-    .filter(([key]) => findKey(schema, key) !== undefined);
   const own = [
     ...Object.entries(given),
     ...parseMapping(further, "the further settings"),
@@ -94,8 +78,8 @@ export function resolveTask(
   const settings = {
     ...defaultsOf<Settings>(schema),
     ...definition.meta.runDefaults,
-    ...checked(preset, `the preset of ${env}`),
+    ...checked(Object.entries(presets[algorithm]), `the preset of ${env}`),
     ...checked(own, "the page"),
   };
-  return { env, definition, settings };
+  return { env, goal, definition, settings };
 }

@@ -209,10 +209,10 @@ class TrainingHost<Settings> {
     this.#isStopped = false;
     this.#begin();
     try {
-      this.#close();
-      this.#parts = await this.#start(this.#settings, run);
+      const parts = await this.#start(this.#settings, run);
+      this.#replace(parts);
       for (;;) {
-        const result = await this.#train(this.#parts, run.totalTimesteps);
+        const result = await this.#train(parts, run.totalTimesteps);
         const isPaused = result.stopReason === "interrupted" &&
           !this.#isStopped;
         if (!isPaused) return result;
@@ -235,10 +235,11 @@ class TrainingHost<Settings> {
     if (this.#isStopped) this.#interruption.abort();
   }
 
-  #close(): void {
+  /** Closes what a run before its continuation had. */
+  #replace(parts: ExposedTraining): void {
     this.#parts?.algorithm.close?.();
     this.#parts?.env.close();
-    this.#parts = undefined;
+    this.#parts = parts;
   }
 
   #train(

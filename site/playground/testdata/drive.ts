@@ -16,24 +16,24 @@ async function until(page: Page, id: string, part: string): Promise<void> {
 /** Sets the fields, and starts. */
 async function start(
   page: Page,
-  { env, ...fields }: Record<string, string>,
+  { env, algorithm, ...fields }: Record<string, string>,
 ): Promise<void> {
   await page.waitForSelector("#start:enabled");
-  if (env !== undefined) {
-    const before = await page.inputValue("#totalTimesteps");
-    await page.selectOption("#env", env);
-    await page.waitForFunction(
-      (before) =>
-        document.querySelector<HTMLInputElement>("#totalTimesteps")!.value !==
-          before,
-      before,
-    );
+  if (env !== undefined) await page.selectOption("#env", env);
+  if (algorithm !== undefined) {
+    await page.selectOption("#algorithm", algorithm);
   }
+  await page.evaluate(
+    () => document.getElementById("more")!.setAttribute("open", ""),
+  );
   for (const [id, value] of Object.entries(fields)) {
     await page.fill(`#${id}`, value);
   }
   await page.click("#start");
 }
+
+/** Waits until the button says what it does next. */
+const untilNext = (page: Page, action: string) => until(page, "start", action);
 
 /** Clicks a button, and keeps what is downloaded. */
 async function save(page: Page, id: string, folder: string): Promise<string> {
@@ -57,6 +57,20 @@ async function open(
   );
   return await text(page, "play-error") || await text(page, "play-state");
 }
+
+/** Counts the different pictures of the agent within a second. */
+const changes = (page: Page) =>
+  page.evaluate(async () => {
+    const seen = new Set<string>();
+    const canvas = document.querySelector<HTMLCanvasElement>(
+      "#training-picture",
+    )!;
+    for (let i = 0; i < 20; i++) {
+      seen.add(canvas.toDataURL());
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return seen.size;
+  });
 
 /** Processor time of all programs that this one has started, in seconds. */
 function processorSeconds(): number {
@@ -84,10 +98,14 @@ function processorSeconds(): number {
 
 const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
   /** Trains, saves, opens and plays the policy; returns the mean return. */
-  async learn({ page }) {
-    const [folder, seed] = args;
-    await start(page, { seed });
-    await until(page, "train-state", "complete");
+  async learn({ page, requested }) {
+    const [folder, seed, algorithm] = args;
+    await start(page, { seed, algorithm });
+    await untilNext(page, "Train on");
+    const said = await text(page, "train-state");
+    const best = Number(await text(page, "best"));
+    const drawn = await changes(page);
+    const loaded = requested.some((it) => /ort/.test(it));
     const opened = await open(page, await save(page, "save-policy", folder));
     await page.selectOption("#copies", "16");
     await page.selectOption("#pace", "fast");
@@ -96,15 +114,42 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
       Number(document.getElementById("episodes")!.textContent) >= 16
     );
     await page.click("#play-pause");
-    return { opened, meanReturn: Number(await text(page, "play-return")) };
+    const meanReturn = Number(await text(page, "play-return"));
+    return { said, best, drawn, loaded, opened, meanReturn };
+  },
+
+  /** Trains on to the run's length, and beyond it; returns the steps at each end. */
+  async trainOn({ page }) {
+    await start(page, JSON.parse(args[0]));
+    const ends: (string | null)[] = [];
+    for (let i = 0; i < 3; i++) {
+      if (i > 0) await page.click("#start");
+      if (i > 0) await untilNext(page, "Pause");
+      await untilNext(page, "Train on");
+      ends.push(await text(page, "step"));
+    }
+    await page.click("#reset");
+    return { ends, after: await text(page, "start") };
   },
 
   /** Pauses, resumes and saves; returns the files, and steps at the pause. */
   async save({ page }) {
     const [folder, fields] = args;
+    // As soon as there are steps.
+    const clicked = page.evaluate(() =>
+      new Promise<void>((resolve) => {
+        const [save, start] = ["save-policy", "start"]
+          .map((it) => document.getElementById(it) as HTMLButtonElement);
+        new MutationObserver((_, observer) => {
+          if (save.disabled) return;
+          observer.disconnect();
+          resolve(start.click());
+        }).observe(save, { attributes: true });
+      })
+    );
     await start(page, JSON.parse(fields));
-    await page.click("#pause:enabled");
-    await until(page, "train-state", "Paused");
+    await clicked;
+    await untilNext(page, "Resume");
     // Messages before the pause have arrived, as they come in order.
     const paused = await text(page, "step");
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -112,8 +157,8 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
     // Saving does not resume.
     await save(page, "save-checkpoint", folder);
     const state = await text(page, "train-state");
-    await page.click("#pause");
-    await until(page, "train-state", "complete");
+    await page.click("#start");
+    await untilNext(page, "Train on");
     return {
       paused,
       later,
@@ -127,7 +172,7 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
   async saveUnpaused({ page }) {
     const [folder, fields] = args;
     await start(page, JSON.parse(fields));
-    await until(page, "train-state", "complete");
+    await untilNext(page, "Train on");
     return {
       policy: await save(page, "save-policy", folder),
       checkpoint: await save(page, "save-checkpoint", folder),
@@ -228,7 +273,7 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
     for (const env of environments) {
       await page.reload();
       const long = { totalTimesteps: "1000000" };
-      await start(page, env === "CartPole-v1" ? long : { env, ...long });
+      await start(page, { env, ...long });
       await hasStepped();
       gap_ms[env] = await page.evaluate(
         (milliseconds) =>
@@ -255,10 +300,10 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
       return 1e5 * took / (performance.now() - from);
     };
     const training_percent = await busy();
-    await page.click("#pause:enabled");
-    await until(page, "train-state", "Paused");
-    const paused_percent = await busy();
-    return { first_step_s, gap_ms, rate, training_percent, paused_percent };
+    await page.click("#start");
+    await untilNext(page, "Resume");
+    const clickedpercent = await busy();
+    return { first_step_s, gap_ms, rate, training_percent, clickedpercent };
   },
 
   /** Trains with the keyboard alone, on a narrow screen. */
@@ -270,12 +315,15 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
       await page.keyboard.press(key);
       focused.push(await page.evaluate("document.activeElement.id"));
     };
-    for (let i = 0; i < 7; i++) await press("Tab");
+    for (let i = 0; i < 4; i++) await press("Tab");
+    // The settings, which were closed, and back to the button.
     await page.keyboard.press("Enter");
-    await until(page, "train-state", "Training");
-    await press("Tab");
+    for (let i = 0; i < 5; i++) await press("Tab");
+    await page.focus("#start");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#save-policy:enabled");
     await page.keyboard.press("Space");
-    await until(page, "train-state", "Paused");
+    await untilNext(page, "Resume");
     const unlabelled: string[] = await page.evaluate(() =>
       [...document.querySelectorAll("input, select, textarea")]
         .filter((it) => !(it as HTMLInputElement).labels?.length)
