@@ -10,7 +10,7 @@ import {
   symbolsOf,
 } from "./api/symbols.ts";
 import { documentsOf } from "./pages/documents.ts";
-import { frontPage, PONG } from "./pages/front.ts";
+import { frontPage, HOME, PONG } from "./pages/front.ts";
 import {
   layout,
   type Page,
@@ -19,12 +19,18 @@ import {
   STYLE,
   top,
 } from "./pages/layout.ts";
-import { guidesPage, packagesPage, type Read } from "./pages/lists.ts";
+import { apiPage, guidesPage, packagesPage, type Read } from "./pages/lists.ts";
 import { LLMS, llmsText } from "./pages/llms.ts";
 import { render } from "./pages/markdown.ts";
 import { resolverOf, type SourceOf, sourcesOf } from "./pages/resolve.ts";
 import { anchor, type Site } from "./pages/site.ts";
-import { type Agent, agentsOf, playLink, zooPage } from "./pages/zoo.ts";
+import {
+  type Agent,
+  agentsOf,
+  classOf,
+  playLink,
+  zooPage,
+} from "./pages/zoo.ts";
 import { buildPlayground } from "./playground/build.ts";
 import { INDEX, searchIndex } from "./search/search_index.ts";
 
@@ -63,6 +69,7 @@ export async function buildSite(
   for (const it of documents) put(pageOf(it, { entries, agents }));
   put(guidesPage(documents));
   put(packagesPage(documents, all));
+  put(apiPage(entries));
   put(frontPage(named("README.md")!, agents, repository));
   put(zooPage(agents, named("zoo/README.md")));
   site.set("404.html", notFoundPage(base));
@@ -77,6 +84,7 @@ export async function buildSite(
     withApi ? putApi(put, entries, links) : undefined,
   ]);
   site.set(SEARCH, await searchScript());
+  site.set(HOME, await bundled("site/home/demo.ts"));
   site.set(STYLE, await pageSheet(`${ROOT}site/style.css`));
   site.set(INDEX, searchIndex(documents, once));
   site.set(LLMS, llmsText(documents, all, base));
@@ -134,7 +142,9 @@ function pageOf(
       .map((it) => playLink(address, it)),
   ].join("");
   const added = actions && `<p class="actions">${actions}</p>\n`;
-  const body = html.replace("</h1>\n", (end) => end + added);
+  const agent = agents.find((it) => it.document === document);
+  const body = html.replace("</h1>\n", (end) => end + added)
+    .replaceAll("<img ", agent ? `<img${classOf(agent)} ` : "<img ");
   return { address, ...rendered, body };
 }
 
@@ -176,9 +186,12 @@ async function putPlayground(site: Site): Promise<void> {
 async function searchScript(): Promise<string> {
   const folder = new URL("../..", import.meta.resolve("minisearch"));
   const license = await Deno.readTextFile(new URL("LICENSE.txt", folder));
-  const script = await denoOutput([
-    ...["bundle", "--quiet", "--platform=browser", "--minify"],
-    ...["--format=iife", "site/search/search.ts"],
-  ]);
+  const script = await bundled("site/search/search.ts", "--format=iife");
   return `/*! minisearch\n${license.trim()}\n*/\n${script}`;
+}
+
+/** Bundles a program for pages. */
+function bundled(path: string, ...options: string[]): Promise<string> {
+  const flags = ["bundle", "--quiet", "--platform=browser", "--minify"];
+  return denoOutput([...flags, ...options, path]);
 }

@@ -1,5 +1,4 @@
 /** The site but for its interfaces, in a real browser; `tests/long` has all of it. */
-import { selectBackend } from "@bellman/compute";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { existsSync, readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
@@ -10,8 +9,7 @@ import { LOCK, packages } from "../tests/tools/packages.ts";
 import { documentsOf } from "./pages/documents.ts";
 import { agentsOf } from "./pages/zoo.ts";
 import { render } from "./pages/markdown.ts";
-import { resolveTask } from "./playground/settings.ts";
-import { Training } from "./playground/training.ts";
+import { withRun } from "./playground/testdata/with_run.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-site-" });
 globalThis.addEventListener(
@@ -74,19 +72,37 @@ Deno.test("a text for language models has guides, packages and settings", async 
   }
 });
 
-Deno.test("the front page has the README, pictures and commands", async () => {
+Deno.test("the front page says for whom it is, how to install, and has the README", async () => {
   const html = await textOf("index.html");
-  assertStringIncludes(html, '<h1 id="bellman">Bellman</h1>');
-  assertStringIncludes(html, 'href="guides/own_algorithm.html"');
-  const [, cards] = html.split('<ul class="cards">');
+  const [hero, after] = html.split('<ul class="cards">');
+  assertStringIncludes(
+    hero,
+    "<h1>Agents that learn, in your TypeScript project</h1>",
+  );
+  assertStringIncludes(hero, 'href="playground/index.html"');
+  assertStringIncludes(hero, 'src="playground/CartPole-v1.png"');
+  const text = hero.replaceAll(/<[^>]*>/g, "");
+  for (
+    const line of [
+      "deno add jsr:@bellman/a2c",
+      "npm i @bellman/a2c koffi onnxruntime-node",
+      "npx -y deno@2.9 task train",
+    ]
+  ) assertStringIncludes(text, line);
+  const [cards, rest] = after.split("</ul>");
   for (const it of ["lunar_lander.gif", "pong.gif"]) {
-    assertStringIncludes(cards.split("</ul>")[0], it);
+    assertStringIncludes(cards, it);
   }
-  assertEquals(html.match(/npx -y deno@2.9 task \w+/g)!.slice(0, 3), [
-    "npx -y deno@2.9 task train",
-    "npx -y deno@2.9 task play",
-    "npx -y deno@2.9 task board",
-  ]);
+  assertStringIncludes(after, 'href="guides/own_algorithm.html"');
+  assertStringIncludes(rest, 'href="zoo/index.html"');
+});
+
+Deno.test("the index of the interfaces leads to each module", async () => {
+  const html = await textOf("api/index.html");
+  for (const it of ["envs", "envs/atari", "training/worker"]) {
+    assertStringIncludes(html, `href="${it}/index.html">@bellman/${it}</a>`);
+  }
+  assertStringIncludes(html, "<dd>Training in a worker");
 });
 
 Deno.test("a package and its interface lead to each other", async () => {
@@ -185,7 +201,52 @@ chromiumTest(
 );
 
 chromiumTest("two clicks on the front page, and an agent learns", async () => {
-  assertEquals(await drive("learn"), "Training");
+  const said = await drive<string>("learn");
+  assert(said.startsWith("Training PPO on CartPole-v1"), said);
+});
+
+interface Live {
+  state: string;
+  shown: string;
+  pictures: number;
+  requested: string[];
+}
+
+chromiumTest(
+  "an agent learns on the front page, plays on, and pauses",
+  async () => {
+    const { state, shown, pictures, requested } = await drive<Live>("live");
+    assert(/^Learned in [\d,]+ steps, \d+ s/.test(state), state);
+    assertEquals(shown, "Balances for 500 of 500 steps");
+    assert(pictures > 3, `${pictures}`);
+    // Neither the runtime of files nor the page of the playground.
+    assertEquals(requested.filter((it) => it.startsWith("playground/")), [
+      ...["CartPole-v1.png", "trainer.js", "tfjs-backend-wasm-simd.wasm"]
+        .map((it) => `playground/${it}`),
+    ]);
+    const bytes = ["home.js", "playground/trainer.js"]
+      .map((it) => gzipSync(Deno.readFileSync(`${site}/${it}`)).length)
+      .reduce((sum, it) => sum + it);
+    assert(bytes < 370_000, `${bytes}`);
+  },
+);
+
+chromiumTest(
+  "nothing moves on the front page where motion is unwanted, unless asked for",
+  async () => {
+    assertEquals(await drive("still"), {
+      before: [],
+      said: "An agent learns here when you want it to: 0.5 MB.",
+      after: "PPO is learning, in a worker of this page.",
+    });
+  },
+);
+
+chromiumTest("without scripts the front page has a still picture", async () => {
+  assertEquals(await drive("frontPlain"), {
+    picture: true,
+    buttons: 0,
+  });
 });
 
 interface Played {
@@ -197,15 +258,12 @@ chromiumTest(
   "the playground plays the policy that its address names",
   async () => {
     await build();
-    await selectBackend("wasm");
-    const task = resolveTask("CartPole-v1", { totalTimesteps: 2000 });
-    const training = new Training(task);
-    await training.run({ signal: new AbortController().signal });
     await Deno.mkdir(`${site}/gym:agent`);
-    await Deno.writeFile(
-      `${site}/gym:agent/policy.onnx`,
-      training.policyFile(),
-    );
+    const wanted = { env: "CartPole-v1", algorithm: "a2c" };
+    await withRun(wanted, 2000, async (training) => {
+      const policy = await training.policy();
+      await Deno.writeFile(`${site}/gym:agent/policy.onnx`, policy);
+    });
     const { state, meanReturn } = await drive<Played>(
       ...["policy", "../gym%3Aagent/policy.onnx", "16"],
     );

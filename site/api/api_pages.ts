@@ -87,7 +87,7 @@ function pageOf(
   );
   const source = found && links.sourceOf(found.file, found.line);
   const trail = [
-    anchor(address, "packages.html", "Packages"),
+    anchor(address, "api/index.html", "API"),
     anchor(address, links.readmeOf(entry), entry.owner.name),
     anchor(address, addressOf(entry), `API of ${entry.name}`),
   ];

@@ -10,6 +10,8 @@ export interface Entry {
   /** Folder of its pages: `api/envs/atari`. */
   folder: string;
   owner: Package;
+  /** Documentation of the module, with its symbols. */
+  doc: string;
 }
 
 /** An exported symbol with its page. */
@@ -44,6 +46,7 @@ export function entriesOf(packages: readonly Package[]): Entry[] {
       path: owner.entryPoints[i],
       folder: name.replace("@bellman/", "api/"),
       owner,
+      doc: "",
     }))
   );
 }
@@ -55,7 +58,7 @@ function settingsOf(properties: readonly Documented[]): ApiSymbol["settings"] {
   );
 }
 
-/** Lists the exported symbols of entry points. */
+/** Lists the exported symbols of entry points, which get their documentation. */
 export async function symbolsOf(
   entries: readonly Entry[],
 ): Promise<ApiSymbol[]> {
@@ -63,7 +66,8 @@ export async function symbolsOf(
   const { nodes } = JSON.parse(await denoOutput(["doc", "--json", ...paths]));
   type Node = { name: string; declarations: Declaration[] };
   return entries.flatMap((entry) => {
-    const { symbols } = nodes[`file://${ROOT}${entry.path}`];
+    const { symbols, module_doc } = nodes[`file://${ROOT}${entry.path}`];
+    entry.doc = module_doc?.doc ?? "";
     return symbols.map(({ name, declarations: [first] }: Node) => ({
       name,
       doc: first.jsDoc?.doc ?? "",

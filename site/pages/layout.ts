@@ -18,6 +18,7 @@ export interface Page {
 const SECTIONS: Readonly<Record<string, string>> = {
   "guides/index.html": "Guides",
   "packages.html": "Packages",
+  "api/index.html": "API",
   "cli/index.html": "Command line",
   "docs/results.html": "Results",
   "zoo/index.html": "Zoo",

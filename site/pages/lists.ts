@@ -1,4 +1,5 @@
 import type { Package } from "../../tests/tools/packages.ts";
+import type { Entry } from "../api/symbols.ts";
 import type { Document } from "./documents.ts";
 import type { Page } from "./layout.ts";
 import type { Rendered } from "./markdown.ts";
@@ -12,10 +13,14 @@ export interface Read extends Document {
 
 /** Writes a title with the first sentence of its text. */
 function entry(from: string, { address, rendered }: Read, more = ""): string {
-  const { title, summary } = rendered;
-  const [sentence] = /^.*?\.(?=\s+[A-Z`]|$)/s.exec(summary) ?? [summary];
-  const about = escapeMarkup(sentence.replace(/:$/, "."));
+  const { title, summary } = rendered, about = sentenceOf(summary);
   return `<dt>${anchor(from, address, title)}${more}</dt>\n<dd>${about}</dd>`;
+}
+
+/** Writes the first sentence of a text. */
+function sentenceOf(text: string): string {
+  const [sentence] = /^.*?\.(?=\s+[A-Z`]|$)/s.exec(text) ?? [text];
+  return escapeMarkup(sentence.replace(/:$/, "."));
 }
 
 const list = (entries: readonly string[]) =>
@@ -34,6 +39,28 @@ export function guidesPage(documents: readonly Read[]): Page {
     body: `<h1>Guides</h1>
 <p>${summary}</p>
 ${list(guides.map((it) => entry(address, it)))}`,
+  };
+}
+
+/** The list of interfaces: of each module that is imported by a name. */
+export function apiPage(entries: readonly Entry[]): Page {
+  const address = "api/index.html";
+  const items = entries.toSorted((a, b) => a.name < b.name ? -1 : 1)
+    .map(({ name, folder, doc }) => {
+      const about = sentenceOf(
+        doc.replaceAll(/\{@link(?:code)? (\w+)\}/g, "$1"),
+      );
+      return `<dt>${anchor(address, `${folder}/index.html`, name)}</dt>
+<dd>${about}</dd>`;
+    });
+  const summary = "All exported symbols of each module.";
+  return {
+    address,
+    title: "API",
+    summary,
+    body: `<h1>API</h1>
+<p>${summary} The search finds each by its name, too.</p>
+${list(items)}`,
   };
 }
 

@@ -16,6 +16,8 @@ export interface Agent {
   picture?: string;
   /** Path of its policy, where pages have the environment. */
   policy?: string;
+  /** True where the picture is drawn on white, as pages draw environments. */
+  isOnWhite: boolean;
 }
 
 /** Finds the first value of a metric in a card's head, which nobody has checked. */
@@ -43,9 +45,14 @@ export function agentsOf(documents: readonly Read[]): Agent[] {
       score: scoreIn(Object(document.head)["model-index"]),
       picture: file("play.gif"),
       policy: isPlayed ? file("policy.onnx") : undefined,
+      isOnWhite: isPlayed,
     }];
   });
 }
+
+/** Writes the class of a picture that would glare in the dark. */
+export const classOf = ({ isOnWhite }: Pick<Agent, "isOnWhite">): string =>
+  isOnWhite ? ' class="on-white"' : "";
 
 /** Writes the link that opens the playground with an agent; nothing where it cannot. */
 export function playLink(from: string, { policy }: Agent): string {
@@ -53,14 +60,14 @@ export function playLink(from: string, { policy }: Agent): string {
   const playground = "playground/index.html";
   const query = encodeURIComponent(linkTo(playground, policy));
   const link = `${linkTo(from, playground)}?policy=${query}`;
-  return `<a class="button" href="${link}">Play it here</a>`;
+  return `<a class="button" href="${link}">Play it here</a> <small>loads 14 MB</small>`;
 }
 
 /** Writes an agent as a picture with its name, return and links. */
 export function agentCard(from: string, agent: Agent): string {
   const { document, name, score, picture } = agent;
   const image = picture &&
-    `<img src="${linkTo(from, picture)}" alt="${
+    `<img${classOf(agent)} src="${linkTo(from, picture)}" alt="${
       escapeMarkup(`An episode of ${name}`)
     }" loading="lazy">\n`;
   return `<li>${image ?? ""}<p>${anchor(from, document.address, name)}${

@@ -42,7 +42,7 @@ Deno.test("an agent's link opens the playground with its policy", () => {
   const policy = "zoo/a2c/gym:b/policy.onnx";
   assertEquals(
     playLink("zoo/a2c/b/index.html", { ...agent, policy }),
-    '<a class="button" href="../../../playground/index.html?policy=..%2Fzoo%2Fa2c%2Fgym%253Ab%2Fpolicy.onnx">Play it here</a>',
+    '<a class="button" href="../../../playground/index.html?policy=..%2Fzoo%2Fa2c%2Fgym%253Ab%2Fpolicy.onnx">Play it here</a> <small>loads 14 MB</small>',
   );
   assertEquals(playLink("zoo/a2c/b/index.html", agent), "");
 });

@@ -328,7 +328,7 @@ chromiumTest(
     );
     assertEquals(value, {
       focused: [
-        ...["env", "algorithm", "start", ""],
+        ...["env", "algorithm", "run-pace", "start", ""],
         ...["seed", "learningRate", "gamma", "totalTimesteps", "further"],
       ],
       unlabelled: [],

@@ -16,6 +16,8 @@ export type RunCalls = {
    * @param seconds Time of the environment.
    */
   watch(seconds: number): Promise<RgbImage>;
+  /** Sets the most environment steps a second. */
+  pace(stepsPerSecond: number): void;
 };
 
 /** Most steps of the watched environment at once, such as after a slow update. */
@@ -26,7 +28,7 @@ const MOST_STEPS = 10;
  * goal as its mean return ends the run, unless it goes on after its end.
  */
 export function exposedRun(
-  { env, goal, definition, settings }: Resolved,
+  { env, goal, stepsPerSecond, definition, settings }: Resolved,
   { isContinued }: Pick<ExposedRun, "isContinued">,
 ): ExposedTraining {
   const { numEnvs, seed, totalTimesteps, evaluationEpisodes: episodes } =
@@ -45,6 +47,7 @@ export function exposedRun(
   const { evaluationInterval: interval } = settings;
   const everyTimesteps = interval === 0 ? Infinity : interval ?? undefined;
   const judged = wrapped(makeVec(env, { numEnvs: episodes, maxEpisodeSteps }));
+  const pacer = new Pacer(stepsPerSecond);
   return {
     algorithm: agent,
     env: training,
@@ -52,7 +55,10 @@ export function exposedRun(
       seed,
       episodeWindow: 20,
       evaluation: { env: judged, episodes, everyTimesteps },
-      callbacks: isContinued ? [] : [stopOnRewardThreshold(goal)],
+      callbacks: [
+        { onStep: () => pacer.wait(numEnvs) },
+        ...isContinued ? [] : [stopOnRewardThreshold(goal)],
+      ],
       // The same state has the same bytes, however fast it was reached.
       now: () => 0,
     },
@@ -62,8 +68,30 @@ export function exposedRun(
         frameStack: settings.frameStack,
       }),
     },
-    calls: { watch: watcher(agent, { env, seed, wrapped }) },
+    calls: {
+      watch: watcher(agent, { env, seed, wrapped }),
+      pace: (stepsPerSecond) => void (pacer.stepsPerSecond = stepsPerSecond),
+    } satisfies RunCalls,
   };
+}
+
+/** Keeps a run from taking more steps a second than people can follow. */
+class Pacer {
+  /** Time of the next step. */
+  #due = 0;
+
+  constructor(public stepsPerSecond: number) {}
+
+  /** Waits until it is time for so many more steps. */
+  wait(steps: number): Promise<void> | undefined {
+    const now = performance.now();
+    // After a pause nothing is made up for.
+    this.#due = Math.max(this.#due, now - 100) +
+      1000 * steps / this.stepsPerSecond;
+    const rest = this.#due - now;
+    if (rest < 1) return undefined;
+    return new Promise((resolve) => setTimeout(resolve, rest));
+  }
 }
 
 /** Returns a function that watches the present policy in an environment of its own. */

@@ -44,12 +44,25 @@ export interface Wanted {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Further settings as YAML, which may not repeat those. */
   readonly further?: string;
+  /**
+   * Mean return of an evaluation that ends the run.
+   *
+   * @default the task's
+   */
+  readonly goal?: number;
+  /**
+   * Most environment steps a second, so that people see what is learned.
+   *
+   * @default Infinity
+   */
+  readonly stepsPerSecond?: number;
 }
 
 /** Run to train: environment, algorithm, goal and all settings. */
 export interface Resolved {
   readonly env: string;
   readonly goal: number;
+  readonly stepsPerSecond: number;
   readonly definition: Algorithm;
   readonly settings: Settings;
 }
@@ -60,9 +73,10 @@ export interface Resolved {
  * @throws {UsageError} If a setting is unknown or not valid.
  */
 export function resolveTask(
-  { env, algorithm, settings: given = {}, further = "" }: Wanted,
+  { env, algorithm, settings: given = {}, further = "", ...wanted }: Wanted,
 ): Resolved {
-  const definition = DEFINITIONS[algorithm], { goal, presets } = TASKS[env];
+  const definition = DEFINITIONS[algorithm], { presets } = TASKS[env];
+  const { goal = TASKS[env].goal, stepsPerSecond = Infinity } = wanted;
   const properties = Object.fromEntries(
     OF_RUNS.map((key) => [key, run.properties[key]]),
   );
@@ -81,5 +95,5 @@ export function resolveTask(
     ...checked(Object.entries(presets[algorithm]), `the preset of ${env}`),
     ...checked(own, "the page"),
   };
-  return { env, goal, definition, settings };
+  return { env, goal, stepsPerSecond, definition, settings };
 }

@@ -62,6 +62,7 @@ const preset = (): Preset => task().presets[select("algorithm").value];
 const runName = () =>
   `${select("algorithm").value.toUpperCase()} on ${select("env").value}`;
 
+const stepsPerSecond = () => Number(select("run-pace").value);
 const goalText = () =>
   `${task().about} Goal: a mean return of ${task().goal}, by ${
     ALGORITHMS[select("algorithm").value]
@@ -206,6 +207,7 @@ function start(): void {
     algorithm: select("algorithm").value,
     settings: Object.fromEntries(settings),
     further: element<HTMLTextAreaElement>("further").value,
+    stepsPerSecond: stepsPerSecond(),
   };
   const total = Number(valueOf("totalTimesteps"));
   const url = new URL("./trainer.js", import.meta.url);
@@ -232,7 +234,7 @@ function start(): void {
   const isShown = () =>
     begun.reported !== undefined && begun.state !== "paused";
   // It ends with the worker.
-  watch(training, screen, isShown).catch(() => {});
+  watch(training, (it) => screen.draw([it]), isShown).catch(() => {});
 }
 
 async function pause(run: Run): Promise<void> {
@@ -274,6 +276,10 @@ function act(action: (run: Run) => Promise<void>): void {
   if (run !== undefined) action(run).catch(showError);
 }
 
+async function pace({ training }: Run): Promise<void> {
+  await training.call("pace", stepsPerSecond());
+}
+
 async function savePolicy({ training }: Run): Promise<void> {
   download("policy.onnx", await training.policy());
 }
@@ -298,6 +304,7 @@ export function setUpTraining(): void {
   });
   select("env").addEventListener("change", chooseEnv);
   select("algorithm").addEventListener("change", choosePreset);
+  select("run-pace").addEventListener("change", () => act(pace));
   button("reset").addEventListener("click", () => {
     reset();
     button("start").focus();

@@ -2,6 +2,7 @@ import MiniSearch from "minisearch";
 import type { ApiSymbol } from "../api/symbols.ts";
 import type { Read } from "../pages/lists.ts";
 import { type Found, OPTIONS } from "./terms.ts";
+import { topicEntries } from "./topics.ts";
 
 /** Address of the index. */
 export const INDEX = "search.json";
@@ -40,6 +41,7 @@ export function searchIndex(
   const entries = [
     ...documents.flatMap(sectionsOf),
     ...symbols.flatMap(symbolOf),
+    ...topicEntries,
   ];
   const index = new MiniSearch<Found>(OPTIONS);
   index.addAll(entries.map((it, id) => ({ id, ...it })));

@@ -39,6 +39,12 @@ const QUERIES: Record<string, string> = {
   "a2cconf": "api/a2c/A2CConfig.html",
   "entropyCoeficient": "api/a2c/A2CConfig.html#property_entropycoefficient",
   "how do I write the loop of my own": "guides/own.html",
+  "self-play": "guides/own_environment.html",
+  "curriculum": "guides/callbacks_in_code.html",
+  "imitation learning": "buffers/index.html#offline-sets",
+  "behaviour cloning": "buffers/index.html#offline-sets",
+  "SB3": "guides/from_stable_baselines3.html",
+  "LSTM": "policies/index.html#what-is-in-it",
 };
 
 for (const [query, address] of Object.entries(QUERIES)) {

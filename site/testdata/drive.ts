@@ -41,6 +41,18 @@ async function search(page: Page, query: string): Promise<string> {
   return first.locator("a").evaluate((it) => it.firstChild!.textContent!);
 }
 
+/** Counts the different pictures of the front page's agent within a second. */
+const differentPictures = (page: Page) =>
+  page.evaluate(async () => {
+    const canvas = document.querySelector<HTMLCanvasElement>("#live-picture")!;
+    const seen = new Set<string>();
+    for (let i = 0; i < 20; i++) {
+      seen.add(canvas.toDataURL());
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return seen.size;
+  });
+
 const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
   /** Opens pages on a narrow screen; returns those that are wider. */
   async pages({ page }) {
@@ -76,7 +88,7 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
 
   /** Goes from the front page to an agent that learns, by two clicks. */
   async learn({ page }) {
-    await page.getByRole("link", { name: "Train an agent" }).click();
+    await page.getByRole("link", { name: "Train one in this browser" }).click();
     await page.click("#start:enabled");
     await untilAtLeast(page, "step", 1);
     return await page.locator("#train-state").textContent();
@@ -112,6 +124,41 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
     return said;
   },
 
+  /** Watches the agent of the front page until it has learned, and pauses it. */
+  async live({ page, requested }) {
+    await page.locator("#live-state", { hasText: "Learned in" })
+      .waitFor({ timeout: 120_000 });
+    const state = await page.locator("#live-state").textContent();
+    const shown = await page.locator("#live-return").textContent();
+    const pictures = await differentPictures(page);
+    await page.click("#live-pause");
+    await page.waitForTimeout(200);
+    if (await differentPictures(page) > 1) throw new Error("it moves on");
+    await page.click("#live-again");
+    await page.locator("#live-state", { hasText: "is learning" }).waitFor();
+    return { state, shown, pictures, requested: [...new Set(requested)] };
+  },
+
+  /** Opens the front page where motion is unwanted, and asks for it. */
+  async still({ page, requested }) {
+    await page.waitForSelector("#live-pause:visible");
+    const said = await page.locator("#live-state").textContent();
+    await page.waitForTimeout(500);
+    const before = requested.filter((it) => /trainer|wasm/.test(it));
+    await page.click("#live-pause");
+    const learning = page.locator("#live-state", { hasText: "is learning" });
+    await learning.waitFor();
+    return { before, said, after: await learning.textContent() };
+  },
+
+  /** Looks at the front page without scripts. */
+  async frontPlain({ page }) {
+    return {
+      picture: await page.locator("#live img").isVisible(),
+      buttons: await page.locator("#live button:visible").count(),
+    };
+  },
+
   /** Reads pages without scripts. */
   async plain({ page }) {
     await open(page, "guides/search.html");
@@ -126,6 +173,8 @@ const NARROW = { viewport: { width: 360, height: 640 } };
 const OPTIONS: Record<string, Parameters<typeof withPage>[2]> = {
   pages: { ...NARROW, colorScheme: "dark" },
   plain: { javaScriptEnabled: false },
+  frontPlain: { javaScriptEnabled: false },
+  still: { reducedMotion: "reduce" },
 };
 
 /** Opens pages from the disk; returns what they say. */

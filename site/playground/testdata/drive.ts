@@ -315,7 +315,7 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
       await page.keyboard.press(key);
       focused.push(await page.evaluate("document.activeElement.id"));
     };
-    for (let i = 0; i < 4; i++) await press("Tab");
+    for (let i = 0; i < 5; i++) await press("Tab");
     // The settings, which were closed, and back to the button.
     await page.keyboard.press("Enter");
     for (let i = 0; i < 5; i++) await press("Tab");
