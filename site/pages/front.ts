@@ -79,16 +79,19 @@ export function frontPage(
     body: `<div class="hero">
 <div>
 <h1>Agents that learn, in your TypeScript project</h1>
-<p class="lead">For games, simulations, controllers and pages: whatever your code can step, an agent can learn to do, in Deno, in Node and in browsers.</p>
+<p class="lead">For games, simulations, controllers and pages: what your code can step, an agent can learn, in Deno, in Node and in browsers.</p>
+<p class="actions"><a class="button" href="playground/index.html">Train one in this browser</a></p>
+</div>
+${live()}
+<div>
 ${sentence.trim()}
 <p class="actions">
-<a class="button" href="playground/index.html">Train one in this browser</a>
 <a class="button quiet" href="guides/index.html">Guides</a>
 <a class="button quiet" href="zoo/index.html">Trained agents</a>
+<a class="button quiet" href="packages.html">Packages</a>
 </p>
 ${install(repository)}
 </div>
-${live()}
 </div>
 <h2 id="trained">Trained agents</h2>
 <ul class="cards">

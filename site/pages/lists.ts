@@ -48,7 +48,7 @@ export function apiPage(entries: readonly Entry[]): Page {
   const items = entries.toSorted((a, b) => a.name < b.name ? -1 : 1)
     .map(({ name, folder, doc }) => {
       const about = sentenceOf(
-        doc.replaceAll(/\{@link(?:code)? (\w+)\}/g, "$1"),
+        doc.replaceAll(/\{@link(?:code)? (\w+)\}|`/g, "$1"),
       );
       return `<dt>${anchor(address, `${folder}/index.html`, name)}</dt>
 <dd>${about}</dd>`;

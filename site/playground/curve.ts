@@ -11,6 +11,10 @@ const FIRST_STEPS = 1000;
 /** A point: one of both numbers, and the goal. */
 type Row = [step: number, trained: number | null, evaluated: number | null];
 
+/** Pixels for the labels of an axis at the side. */
+const widthOf = (_: UPlot, labels: readonly string[] | null): number =>
+  20 + 8 * Math.max(0, ...(labels ?? []).map(({ length }) => length));
+
 /** Curves of returns by steps: of training, of evaluations, and the goal as a line. */
 export class Curve {
   readonly #plot: UPlot;
@@ -54,7 +58,10 @@ export class Curve {
         },
         legend: { show: false },
         cursor: { show: false },
-        axes: [{ ...axis, label: "steps" }, { ...axis, label: "return" }],
+        axes: [
+          { ...axis, label: "steps" },
+          { ...axis, label: "return", size: widthOf },
+        ],
         series: [
           {},
           { ...line, stroke: () => color("--color1"), width: 1 },

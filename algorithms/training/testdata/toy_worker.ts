@@ -20,6 +20,8 @@ export interface ToySettings {
 export type ToyCalls = {
   /** Adds. */
   sum(a: number, b: number): number;
+  /** Returns warnings of the loop. */
+  warnings(): string[];
   /** Returns what no message can have. */
   unsendable(): unknown;
   /** Ends the worker by an error that nothing catches. */
@@ -42,8 +44,10 @@ exposeTraining<ToySettings>((settings, { isContinued }) => {
         JSON.stringify([metadata, algorithm.save()]),
       );
   }
+  const warnings: string[] = [];
   const calls: ToyCalls = {
     sum: (a, b) => a + b,
+    warnings: () => warnings,
     unsendable: () => () => {},
     die: () => void Promise.reject(new Error("It died\n  of something")),
   };
@@ -53,6 +57,7 @@ exposeTraining<ToySettings>((settings, { isContinued }) => {
     options: {
       seed: 1,
       now: () => 0,
+      onWarning: (line) => warnings.push(line),
       evaluation: { env: new ToyEnv(4), everyTimesteps: 1000, episodes: 2 },
       callbacks: isContinued || stopAt === undefined ? [] : [{
         onStep: ({ step }) => step >= stopAt ? stop("far enough") : undefined,

@@ -1,6 +1,7 @@
 import { writeState } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 import {
+  type Checkpoint,
   type CheckpointInfo,
   type CheckpointList,
   type CheckpointNotes,
@@ -9,7 +10,7 @@ import {
 } from "../checkpoint_store.ts";
 import type { CheckpointBytes } from "./messages.ts";
 
-/** Keeps the last checkpoint in memory, where there are no files. */
+/** Keeps the last checkpoint in memory, where there are no files; the best is not kept. */
 export class MemoryStore extends CheckpointStore {
   #last?: { step: number; state: StateTree; notes: CheckpointNotes };
 
@@ -30,6 +31,10 @@ export class MemoryStore extends CheckpointStore {
   ): CheckpointInfo {
     if (!best) this.#last = { step, state, notes };
     return { step, path: "", best };
+  }
+
+  override load(): Checkpoint {
+    return { ...this.#last!, path: "", best: false, warnings: [] };
   }
 
   override list(): CheckpointList {
