@@ -1,5 +1,5 @@
 /** The packages bundled for pages, and in Node. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { trainWell } from "./runs.ts";
 import { learn } from "./testdata/eager_agent.ts";
 import { guideCode } from "./testdata/guide_code.ts";
@@ -132,12 +132,7 @@ async function writePage(page: string): Promise<void> {
     guideCode("node_and_pages", "## A page with your own agent", language);
   const [address] = code("js").match(/https:.*onnxruntime-web@.*dist/)!;
   const script = code("js").replace(address, ".");
-  // Inside of the workspace, where the packages have their names.
-  const source = `${ROOT}.examples-page-${crypto.randomUUID()}.js`;
-  await Deno.writeTextFile(source, script);
-  await bundle(new URL(`file://${source}`), `${page}/page.js`, {
-    platform: "browser",
-  }).finally(() => Deno.remove(source));
+  await bundleCode(script, `${page}/page.js`, "browser");
   await Deno.writeTextFile(`${page}/index.html`, code("html"));
   const wasm = "ort-wasm-simd-threaded.wasm";
   const runtime = folderOf("npm:onnxruntime-web@1.30.0/wasm");
@@ -162,6 +157,122 @@ chromiumTest(
       assertEquals([width, height], [600, 400]);
       assert(colours > 3, `${colours}`);
       assertEquals(complaints, []);
+    }),
+);
+
+/** The guide's code of a page that trains, below a line. */
+const trainingCode = (below: string, language = "js") =>
+  guideCode("node_and_pages", below, language);
+const TRAINER = "The worker, `trainer.js`:";
+
+/** Bundles code of the guide, which imports packages by their names. */
+async function bundleCode(
+  code: string,
+  path: string,
+  platform: "browser" | "deno",
+): Promise<void> {
+  // Inside of the workspace, where the packages have their names.
+  const source = `${ROOT}.examples-page-${crypto.randomUUID()}.js`;
+  await Deno.writeTextFile(source, code);
+  await bundle(new URL(`file://${source}`), path, { platform })
+    .finally(() => Deno.remove(source));
+}
+
+/** Pauses and resumes; the steps at the pause and later, the return, and the policy's bytes. */
+const TRAIN_IN_PAGE = `(async () => {
+  const [text, button, link] = ["p", "button", "a"]
+    .map((it) => document.querySelector(it));
+  const until = async (is) => {
+    while (!is()) await new Promise((it) => setTimeout(it, 5));
+  };
+  const step = () => parseInt(text.textContent);
+  await until(() => step() > 0);
+  button.click();
+  await until(() => button.textContent === "Resume");
+  const paused = step();
+  await new Promise((it) => setTimeout(it, 300));
+  const later = step();
+  button.click();
+  await until(() => link.textContent !== "");
+  const policy = await (await fetch(link.href)).arrayBuffer();
+  const meanReturn = Number(text.textContent.match(/[\\d.]+$/)[0]);
+  return [paused, later, step(), meanReturn, policy.byteLength];
+})()`;
+
+chromiumTest(
+  "the guide's page trains in a worker, pauses and gives its policy",
+  () =>
+    withFolder(async (folder) => {
+      const files = {
+        "trainer.js": trainingCode(TRAINER),
+        "page.js": trainingCode("What starts it, `page.js`:"),
+      };
+      for (const [name, code] of Object.entries(files)) {
+        await bundleCode(code, `${folder}/${name}`, "browser");
+      }
+      const page = trainingCode("And its `index.html`:", "html");
+      await Deno.writeTextFile(`${folder}/index.html`, page);
+      await Deno.mkdir(`${folder}/wasm`);
+      await copyWasm(TENSORS, `${folder}/wasm`);
+      const { values: [numbers], complaints } = await inPage(
+        folder,
+        TRAIN_IN_PAGE,
+      );
+      assertEquals(complaints, []);
+      const [paused, later, step, meanReturn, bytes] = numbers as number[];
+      assertEquals(later, paused);
+      assert(paused < 20_000, `${paused}`);
+      assertEquals(step, 20_000);
+      assert(meanReturn > 60, `${meanReturn}`);
+      assert(bytes > 1000, `${bytes}`);
+    }),
+);
+
+nodeTest(
+  "the guide's worker trains in Node, and its errors are lines",
+  () =>
+    withFolder(async (folder) => {
+      const trainer = trainingCode(TRAINER);
+      await bundleCode(trainer, `${folder}/trainer.mjs`, "deno");
+      const main = `import { trainInWorker } from "@bellman/training/worker";
+        const train = async (file, seed) => {
+          const url = new URL(file, import.meta.url);
+          const training = trainInWorker(url, {
+            totalTimesteps: 4000,
+            settings: { seed },
+          });
+          try {
+            const { step } = await training.result;
+            return [step, (await training.policy()).length > 1000];
+          } catch (error) {
+            return [error.name, error.message];
+          } finally {
+            training.close();
+          }
+        };
+        console.log(JSON.stringify([
+          await train("trainer.mjs", 1),
+          await train("trainer.mjs", -1),
+          await train("none.mjs", 1),
+        ]));`;
+      await bundleCode(main, `${folder}/main.mjs`, "deno");
+      await Deno.mkdir(`${folder}/wasm`);
+      await copyWasm(TENSORS, `${folder}/wasm`);
+      for (const { path } of nodes) {
+        const { out, err } = await runProgram(path, [`${folder}/main.mjs`]);
+        assertEquals(err, "");
+        const [trained, refused, missing] = JSON.parse(out);
+        assertEquals(trained, [4000, true]);
+        assertEquals(refused, [
+          "RangeError",
+          "Cannot seed a stream with -1: expected a whole number of at least 0",
+        ]);
+        assertEquals(missing[0], "Error");
+        assertStringIncludes(
+          missing[1],
+          "Cannot train in none.mjs: Cannot find module",
+        );
+      }
     }),
 );
 
