@@ -45,7 +45,9 @@ export function exposedRun(
     ...{ seed, totalTimesteps, engine: "eager", normalization },
   });
   const { evaluationInterval: interval } = settings;
-  const everyTimesteps = interval === 0 ? Infinity : interval ?? undefined;
+  const everyTimesteps = interval === 0
+    ? totalTimesteps
+    : interval ?? undefined;
   const judged = wrapped(makeVec(env, { numEnvs: episodes, maxEpisodeSteps }));
   const pacer = new Pacer(stepsPerSecond);
   return {

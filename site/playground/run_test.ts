@@ -6,6 +6,7 @@ import { runCommand, stateOf } from "../../tests/runs.ts";
 import type { RunCalls } from "./run.ts";
 import { resolveTask, type Wanted } from "./settings.ts";
 import { ALGORITHMS, MAIN_SETTINGS, TASKS } from "./tasks.ts";
+import { assertLearns } from "./testdata/with_run.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-training-" });
 globalThis.addEventListener(
@@ -134,6 +135,13 @@ for (const [env, { goal, presets }] of Object.entries(TASKS)) {
     }
   });
 }
+
+Deno.test("CartPole is learned by A2C on 5 of 5 seeds", async () => {
+  for (let seed = 0; seed < 5; seed++) {
+    const settings = { seed };
+    await assertLearns({ env: "CartPole-v1", algorithm: "a2c", settings });
+  }
+});
 
 Deno.test("a run ends at its goal, and goes on beyond it", async () => {
   const run = { env: "CartPole-v1", algorithm: "ppo", totalTimesteps: 20_000 };

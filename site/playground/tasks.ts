@@ -69,8 +69,8 @@ const PPO = {
   valueNetwork: "separate",
 };
 
-/** Settings of algorithms with replay: an update for two steps. */
-const REPLAY = {
+/** Settings of DQN: an update for two steps. */
+const DQN = {
   ...COMMON,
   numEnvs: 4,
   gradientSteps: 2,
@@ -81,10 +81,9 @@ const REPLAY = {
   gamma: 0.99,
   learningRate: 0.001,
   tau: 0.01,
+  explorationFraction: 0.2,
+  learningStarts: 500,
 };
-
-/** Settings of DQN. */
-const DQN = { ...REPLAY, explorationFraction: 0.2, learningStarts: 500 };
 
 /**
  * Tasks by environment. Goals are the environments' reward thresholds; Pendulum-v1 has
@@ -106,19 +105,18 @@ export const TASKS: Readonly<Record<string, Task>> = {
       },
       a2c: {
         ...A2C,
-        totalTimesteps: 60_000,
+        totalTimesteps: 40_000,
         evaluationInterval: 1000,
+        normalizeObservation: false,
+        normalizeReward: false,
         gamma: 0.98,
+        normalizeAdvantage: false,
         entropyCoefficient: 0.001,
-        valueLearningRate: 0.006,
-      },
-      sac: {
-        ...REPLAY,
-        totalTimesteps: 20_000,
-        evaluationInterval: 500,
-        learningStarts: 500,
-        targetEntropyFactor: 0.2,
-        learningRateSchedule: "linear",
+        maxGradNorm: 0.3,
+        learningRate: 0.004,
+        valueLearningRate: 0.012,
+        hiddenSizes: [64],
+        optimizer: "rmsprop",
       },
       dqn: { ...DQN, totalTimesteps: 20_000, evaluationInterval: 500 },
     },

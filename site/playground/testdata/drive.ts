@@ -272,7 +272,11 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
     const gap_ms: Record<string, number> = {}, rate: typeof gap_ms = {};
     for (const env of environments) {
       await page.reload();
-      const long = { totalTimesteps: "1000000" };
+      // Without evaluations it does not end at its goal.
+      const long = {
+        totalTimesteps: "1000000",
+        further: "evaluationInterval: 0",
+      };
       await start(page, { env, ...long });
       await hasStepped();
       gap_ms[env] = await page.evaluate(
@@ -302,8 +306,8 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
     const training_percent = await busy();
     await page.click("#start");
     await untilNext(page, "Resume");
-    const clickedpercent = await busy();
-    return { first_step_s, gap_ms, rate, training_percent, clickedpercent };
+    const paused_percent = await busy();
+    return { first_step_s, gap_ms, rate, training_percent, paused_percent };
   },
 
   /** Trains with the keyboard alone, on a narrow screen. */
