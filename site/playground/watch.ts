@@ -9,7 +9,7 @@ import type { RunCalls } from "./run.ts";
  *
  * @param training Training whose worker draws.
  * @param draw Draws a picture.
- * @param isShown Tells frame by frame if one is asked for.
+ * @param isShown Returns true where a picture is asked for.
  */
 export async function watch(
   training: WorkerTraining<RunCalls>,
@@ -18,10 +18,13 @@ export async function watch(
 ): Promise<void> {
   let last = performance.now();
   for (;;) {
-    const now = await nextFrame();
-    if (isShown()) {
-      draw(await training.call("watch", (now - last) / 1000));
-    }
+    // Frames cost something even where nothing is drawn.
+    await (isShown() ? nextFrame() : moment());
+    const now = performance.now();
+    if (isShown()) draw(await training.call("watch", (now - last) / 1000));
     last = now;
   }
 }
+
+/** Waits a little, for what is not shown. */
+const moment = () => new Promise((resolve) => setTimeout(resolve, 200));
