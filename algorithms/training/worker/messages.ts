@@ -3,14 +3,18 @@ import { builtin } from "@bellman/files";
 import type { TrainContext } from "../callbacks.ts";
 import type { EvaluationResult } from "../evaluate.ts";
 
-/** What the page is told of a run, by its name in `TrainContext`. */
-export const PROGRESS = [
+/** Progress of a training in a worker. */
+export type WorkerProgress = Pick<
+  TrainContext,
+  | ("step" | "totalTimesteps" | "updates" | "episodes")
+  | ("elapsedSeconds" | "meanReturn" | "meanLength")
+>;
+
+/** Names of what the page is told of a run. */
+export const PROGRESS: readonly (keyof WorkerProgress)[] = [
   ...["step", "totalTimesteps", "updates", "episodes"] as const,
   ...["elapsedSeconds", "meanReturn", "meanLength"] as const,
-] as const;
-
-/** Progress of a training in a worker. */
-export type WorkerProgress = Pick<TrainContext, typeof PROGRESS[number]>;
+];
 
 /** Evaluation of a training in a worker, with the environment steps before it. */
 export interface WorkerEvaluation extends EvaluationResult {
