@@ -17,7 +17,8 @@ async function entries(
   const main = all.filter(({ folder }) =>
     folder !== "cli" && !(platform === "browser" && folder.startsWith("lab/"))
   ).map(({ entryPoints: [first] }) => first);
-  return [...main, "envs/mujoco/wasm.ts"]
+  const others = ["algorithms/training/worker/mod.ts", "envs/mujoco/wasm.ts"];
+  return [...main, ...others]
     .map((it) => [it, it.replace(/\.ts$/, ".js")]);
 }
 

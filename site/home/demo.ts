@@ -13,6 +13,8 @@ const GOAL = 500;
 const STEPS = 20_000;
 /** Environment steps a second: at full speed it would be over in one. */
 const STEPS_PER_SECOND = 500;
+/** Milliseconds after which an agent that learns slowly is hurried, and its speed then. */
+const HURRY = { after: 10_000, stepsPerSecond: 4000 };
 
 const figure = element("live");
 const screen = new Screen("live-picture");
@@ -77,6 +79,10 @@ async function begin(): Promise<void> {
     screen.draw([picture]);
     figure.dataset.state = "drawn";
   };
+  setTimeout(
+    () => current.call("pace", HURRY.stepsPerSecond).catch(() => {}),
+    HURRY.after,
+  );
   // It ends with the worker.
   watch(current, draw, () => isShown && !isPaused && hasBegun).catch(() => {});
   const { step } = await current.result;

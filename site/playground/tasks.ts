@@ -118,7 +118,12 @@ export const TASKS: Readonly<Record<string, Task>> = {
         hiddenSizes: [64],
         optimizer: "rmsprop",
       },
-      dqn: { ...DQN, totalTimesteps: 20_000, evaluationInterval: 500 },
+      dqn: {
+        ...DQN,
+        totalTimesteps: 30_000,
+        evaluationInterval: 500,
+        finalEpsilon: 0.1,
+      },
     },
   },
   "Acrobot-v1": {
