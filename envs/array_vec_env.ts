@@ -35,7 +35,11 @@ export interface BatchedOptions {
 export type BatchedSpace<T extends Batch> = T extends BoxArray ? BoxSpace
   : DictSpace;
 
-/** Facts about each environment of a batch. */
+/**
+ * Facts about each environment of a batch.
+ *
+ * @typeParam T Observations of all environments.
+ */
 export interface BatchedRow<T extends Batch = BoxArray> {
   /** Name in error messages. */
   readonly name: string;
@@ -51,6 +55,9 @@ export interface BatchedRow<T extends Batch = BoxArray> {
  * streams, time limits and ends of episodes are kept here. Environment `i` is
  * seeded with `deriveSeed(seed, i)`.
  *
+ * @typeParam T Observations of all environments.
+ * @typeParam A Their actions.
+ *
  * @example
  * ```ts
  * import { ArrayVecEnv, CART_POLE, DynamicsVecEnv } from "@bellman/envs";
@@ -60,8 +67,10 @@ export interface BatchedRow<T extends Batch = BoxArray> {
  * assert(env instanceof ArrayVecEnv);
  * ```
  */
-export abstract class ArrayVecEnv<T extends Batch = BoxArray>
-  implements VecEnv {
+export abstract class ArrayVecEnv<
+  T extends Batch = BoxArray,
+  A extends Batch = Batch,
+> implements VecEnv<T, A> {
   /** Number of environments. */
   readonly numEnvs: number;
   /** Space of one environment's observations. */
@@ -201,7 +210,7 @@ export abstract class ArrayVecEnv<T extends Batch = BoxArray>
    * of the action space; none is stepped then.
    * @throws {Error} If `reset` has not been called.
    */
-  step(actions: Batch): VecStep {
+  step(actions: A): VecStep<T> {
     this.checkUsable("step");
     this.#checkActions(actions as BoxArray);
     this.stepRows(actions as BoxArray, this.#step);
@@ -211,7 +220,7 @@ export abstract class ArrayVecEnv<T extends Batch = BoxArray>
       truncated[row] = ++steps[row] >= limit ? 1 : 0;
       if ((terminated[row] | truncated[row]) !== 0) this.#end(row);
     }
-    return this.#step;
+    return this.#step as VecStep<T>;
   }
 
   #end(row: number): void {

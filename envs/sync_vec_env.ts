@@ -1,5 +1,6 @@
 import type {
   Batch,
+  BatchOf,
   Env,
   EnvSpec,
   EpisodeStatistics,
@@ -48,6 +49,9 @@ function checkSameSpaces(envs: readonly Env[]): void {
  * episodes that ended, as records of return, length and terminated, these are
  * passed on.
  *
+ * @typeParam O An observation of one environment.
+ * @typeParam A An action of one environment.
+ *
  * @example
  * ```ts
  * import { make, SyncVecEnv } from "@bellman/envs";
@@ -61,7 +65,10 @@ function checkSameSpaces(envs: readonly Env[]): void {
  * assertEquals([...env.step(Int32Array.of(0, 2)).rewards], [-1, -1]);
  * ```
  */
-export class SyncVecEnv implements VecEnv {
+export class SyncVecEnv<
+  O extends SpaceValue = SpaceValue,
+  A extends SpaceValue = SpaceValue,
+> implements VecEnv<BatchOf<O>, BatchOf<A>> {
   /** Number of environments. */
   readonly numEnvs: number;
   /** Space of one environment's observations. */
@@ -84,7 +91,7 @@ export class SyncVecEnv implements VecEnv {
   /** Ends by goals, of environments that have some. */
   readonly computeTerminated?: Env["computeTerminated"];
   /** The environments. */
-  readonly envs: readonly Env[];
+  readonly envs: readonly Env<O, A>[];
 
   #isSeeded = false;
   #data: EnvData;
@@ -102,7 +109,7 @@ export class SyncVecEnv implements VecEnv {
    * mask actions.
    * @throws {TypeError} If they mask actions of boxes, or nested ones.
    */
-  constructor(factories: readonly (() => Env)[]) {
+  constructor(factories: readonly (() => Env<O, A>)[]) {
     if (factories.length === 0) {
       throw new RangeError(
         "Cannot make a vector environment of 0 copies: expected at least 1",
@@ -138,7 +145,7 @@ export class SyncVecEnv implements VecEnv {
    * are too few or too many.
    * @throws {EnvDataError} If an observation is not of the space, or allows no action.
    */
-  reset(options: VecResetOptions = {}): Batch {
+  reset(options: VecResetOptions = {}): BatchOf<O> {
     const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
     const seeds = seed === undefined
       ? undefined
@@ -148,7 +155,7 @@ export class SyncVecEnv implements VecEnv {
       this.#resetRow(env, row, seeds && { seed: seeds[row] });
     });
     this.#steps.fill(0);
-    return this.#step.observations;
+    return this.observations();
   }
 
   /**
@@ -165,13 +172,13 @@ export class SyncVecEnv implements VecEnv {
    * promise. Bounds of floats have a tolerance
    * of 1e-6, relative to the bound where that is above 1.
    */
-  step(actions: Batch): VecStep {
+  step(actions: BatchOf<A>): VecStep<BatchOf<O>> {
     const taken = this.#actions.read(actions);
     this.#step.episodes = undefined;
     for (let row = 0; row < this.numEnvs; row++) {
       this.#stepRow(row, taken[row]);
     }
-    return this.#step;
+    return this.#step as VecStep<BatchOf<O>>;
   }
 
   #stepRow(row: number, action: SpaceValue): void {
@@ -279,8 +286,8 @@ export class SyncVecEnv implements VecEnv {
    *
    * @returns The batch.
    */
-  observations(): Batch {
-    return this.#step.observations;
+  observations(): BatchOf<O> {
+    return this.#step.observations as BatchOf<O>;
   }
 
   /** Closes every environment. */

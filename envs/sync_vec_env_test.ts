@@ -108,7 +108,7 @@ Deno.test("actions that cannot be taken are one clear line", () => {
     "RangeError: Cannot take action [NaN]": () =>
       pendulum.step(Float32Array.of(NaN)),
     "TypeError: Cannot step 1 copy with actions in a Float64Array: expected a Float32Array":
-      () => pendulum.step(Float64Array.of(0)),
+      () => pendulum.step(Float64Array.of(0) as never),
     "RangeError: Cannot step 1 copy with no numbers of actions: expected 1":
       () => pendulum.step(undefined as never),
     "RangeError: Cannot take action NaN: expected a whole number from 0 to 1":

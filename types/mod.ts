@@ -55,6 +55,18 @@ export type BoxDtype = "float32" | "float64" | "int32" | "uint8";
 /** Typed arrays that hold the values of a box. */
 export type BoxArray = Float32Array | Float64Array | Int32Array | Uint8Array;
 
+/**
+ * Typed array of an element type.
+ *
+ * @typeParam D The element type.
+ */
+export type ArrayOf<D extends BoxDtype> = {
+  float32: Float32Array;
+  float64: Float64Array;
+  int32: Int32Array;
+  uint8: Uint8Array;
+}[D];
+
 /** Whole numbers from `start` to `start + n - 1`. */
 export interface DiscreteSpace {
   /** Kind of space. */
@@ -69,8 +81,12 @@ export interface DiscreteSpace {
   readonly start?: number;
 }
 
-/** Arrays of numbers between bounds, row-major. */
-export interface BoxSpace {
+/**
+ * Arrays of numbers between bounds, row-major.
+ *
+ * @typeParam D Element type.
+ */
+export interface BoxSpace<D extends BoxDtype = BoxDtype> {
   /** Kind of space. */
   readonly type: "box";
   /** Length of each axis; empty for a single number. */
@@ -80,7 +96,7 @@ export interface BoxSpace {
   /** Upper bound of every element, or of each; `Infinity` for none. */
   readonly high: number | readonly number[];
   /** Element type. */
-  readonly dtype: BoxDtype;
+  readonly dtype: D;
 }
 
 /** Several whole numbers, the i-th from 0 to `nvec[i] - 1`. */
@@ -140,6 +156,69 @@ export type SpaceValue =
  * array `[numEnvs, ...shape]`, or a record or list of batches (dict, tuple).
  */
 export type Batch = BoxArray | { [key: string]: Batch } | Batch[];
+
+/**
+ * Batch of values of a space: `Int32Array` of numbers, and of arrays, records and
+ * lists the same with one row for each environment.
+ *
+ * @typeParam V One value.
+ */
+export type BatchOf<V> = V extends number ? Int32Array
+  : V extends BoxArray ? WideArray<V>
+  : V extends object ? {
+      -readonly [K in keyof V]: SpaceValue extends V[K] ? Batch : BatchOf<V[K]>;
+    }
+  : never;
+
+/** Typed array on a buffer of any kind. */
+type WideArray<V> = V extends Float32Array ? Float32Array
+  : V extends Float64Array ? Float64Array
+  : V extends Int32Array ? Int32Array
+  : Uint8Array;
+
+/**
+ * One value of a space.
+ *
+ * @typeParam S The space, such as `BoxSpace<"float32">`.
+ */
+export type ValueOf<S> = Space extends S ? SpaceValue
+  : S extends DiscreteSpace ? number
+  : S extends BoxSpace<infer D> ? ArrayOf<D>
+  : S extends MultiDiscreteSpace ? Int32Array
+  : S extends MultiBinarySpace ? Uint8Array
+  : S extends DictSpace ? { readonly [key: string]: SpaceValue }
+  : S extends TupleSpace ? readonly SpaceValue[]
+  : never;
+
+/**
+ * Space of such values.
+ *
+ * @typeParam V One value, such as `Float32Array`.
+ */
+export type SpaceOf<V> = V extends number ? DiscreteSpace
+  : V extends Float32Array ? BoxSpace<"float32">
+  : V extends Float64Array ? BoxSpace<"float64">
+  : V extends Int32Array ? BoxSpace<"int32"> | MultiDiscreteSpace
+  : V extends Uint8Array ? BoxSpace<"uint8"> | MultiBinarySpace
+  : V extends readonly unknown[] ? TupleSpace
+  : DictSpace;
+
+/**
+ * Observations that an environment returns: one of an `Env`, a batch of a `VecEnv`.
+ *
+ * @typeParam E The environment.
+ */
+export type ObservationsOf<E> = E extends { reset(): infer O } ? O : never;
+
+/**
+ * Actions that an environment takes: one of an `Env`, a batch of a `VecEnv`, or of
+ * spaces alone.
+ *
+ * @typeParam E The environment, or an object with its `actionSpace`.
+ */
+export type ActionsOf<E> = E extends { step(actions: infer A): unknown } ? A
+  : E extends { readonly actionSpace: infer S } ? BatchOf<ValueOf<S>>
+  : never;
 
 /** Metadata of a registered environment. */
 export interface EnvSpec {
@@ -216,7 +295,12 @@ export interface GoalFunctions {
   computeTerminated?(achieved: BoxArray, desired: BoxArray): ArrayLike<number>;
 }
 
-/** One environment. The observations that it returns belong to the caller. */
+/**
+ * One environment. The observations that it returns belong to the caller.
+ *
+ * @typeParam O An observation.
+ * @typeParam A An action.
+ */
 export interface Env<
   O extends SpaceValue = SpaceValue,
   A extends SpaceValue = SpaceValue,
@@ -307,10 +391,12 @@ export interface EpisodeStatistics {
 /**
  * Result of stepping all environments. The next step reuses the object and its arrays:
  * copy what you keep.
+ *
+ * @typeParam O Observations of all environments.
  */
-export interface VecStep {
+export interface VecStep<O extends Batch = Batch> {
   /** Observations; rows of finished episodes hold the first one of the next episode. */
-  readonly observations: Batch;
+  readonly observations: O;
   /** Rewards `[numEnvs]`. */
   readonly rewards: Float64Array;
   /** 1 where the episode terminated, `[numEnvs]`. */
@@ -318,7 +404,7 @@ export interface VecStep {
   /** 1 where the episode was truncated, `[numEnvs]`. */
   readonly truncated: Uint8Array;
   /** Final observations of the episodes that ended in this step; other rows are stale. */
-  readonly finalObservations: Batch;
+  readonly finalObservations: O;
   /** Action masks for `observations`, if the environment has some. */
   readonly actionMasks?: Uint8Array;
   /** Action masks for `finalObservations`, of the episodes that ended. */
@@ -353,8 +439,12 @@ export interface VecResetOptions {
 /**
  * Several environments stepped in parallel. A finished episode is reset in the same
  * step, so each row of each step is a real transition.
+ *
+ * @typeParam O Observations of all environments, such as `Float32Array`.
+ * @typeParam A Actions of all environments, such as `Int32Array`.
  */
-export interface VecEnv extends GoalFunctions {
+export interface VecEnv<O extends Batch = Batch, A extends Batch = Batch>
+  extends GoalFunctions {
   /** Number of environments. */
   readonly numEnvs: number;
   /** Space of one environment's observations. */
@@ -375,15 +465,15 @@ export interface VecEnv extends GoalFunctions {
    */
   readonly actionMasks?: Uint8Array;
   /** Starts an episode in each environment and returns the first observations. */
-  reset(options?: VecResetOptions): Batch;
+  reset(options?: VecResetOptions): O;
   /** Steps each environment with its row of `actions`. */
-  step(actions: Batch): VecStep;
+  step(actions: A): VecStep<O>;
   /** Saves the state of all environments, random streams included. */
   save(): StateTree;
   /** Restores a state that `save` returned. */
   load(state: StateTree): void;
   /** Returns the latest observations, after `load` too. */
-  observations(): Batch;
+  observations(): O;
   /** Frees the environments' resources. */
   close(): void;
 }

@@ -52,13 +52,16 @@ import { EpisodicLife, FireReset, NoopReset } from "./wrappers/resets.ts";
  *
  * if (isAtariInstalled()) {
  *   const env = atari("ALE/Breakout-v5", { preset: "deepmind" });
- *   const observation = env.reset({ seed: 0 }) as Uint8Array;
+ *   const observation = env.reset({ seed: 0 });
  *   assertEquals(observation.length, 84 * 84 * 4);
  *   env.close();
  * }
  * ```
  */
-export function atari(id: string, options: AtariOptions = {}): Env {
+export function atari(
+  id: string,
+  options: AtariOptions = {},
+): Env<Uint8Array, number> {
   const { maxEpisodeSteps = Infinity, ...rest } = options;
   checkStepLimit(maxEpisodeSteps);
   const settings = resolvePreprocessing(id, rest);
@@ -71,7 +74,8 @@ export function atari(id: string, options: AtariOptions = {}): Env {
   try {
     const spec = limitedSpec(id, { maxEpisodeSteps, ...settings });
     const env = preprocessed(game as Env, settings);
-    return new GameLimit(env, maxEpisodeSteps, { spec });
+    const limited: Env = new GameLimit(env, maxEpisodeSteps, { spec });
+    return limited as Env<Uint8Array, number>;
   } catch (error) {
     game.close();
     throw error;

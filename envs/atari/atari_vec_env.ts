@@ -1,5 +1,4 @@
 import type {
-  Batch,
   BoxArray,
   DiscreteSpace,
   EnvSpec,
@@ -59,12 +58,12 @@ const NONE: readonly EpisodeStatistics[] = [];
  *   const env = new AtariVecEnv("ALE/Pong-v5", { numEnvs: 2 });
  *   env.reset({ seed: 0 });
  *   const { observations } = env.step(Int32Array.of(2, 3));
- *   assertEquals((observations as Uint8Array).length, 2 * 84 * 84 * 4);
+ *   assertEquals(observations.length, 2 * 84 * 84 * 4);
  *   env.close();
  * }
  * ```
  */
-export class AtariVecEnv implements VecEnv {
+export class AtariVecEnv implements VecEnv<Uint8Array, Int32Array> {
   /** Number of environments. */
   readonly numEnvs: number;
   /** Space of one environment's observations. */
@@ -148,7 +147,7 @@ export class AtariVecEnv implements VecEnv {
    * @throws {RangeError} If a seed is not a whole number of at least 0, or there
    * are too few or too many.
    */
-  reset(options: VecResetOptions = {}): Batch {
+  reset(options: VecResetOptions = {}): Uint8Array {
     const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
     const seeds = seed === undefined
       ? undefined
@@ -157,7 +156,7 @@ export class AtariVecEnv implements VecEnv {
     for (let row = 0; row < this.numEnvs; row++) {
       this.#begin(row, seeds?.[row]);
     }
-    return this.#stacker.stacks;
+    return this.#stacker.stacks as Uint8Array;
   }
 
   #begin(row: number, seed?: number): void {
@@ -176,13 +175,13 @@ export class AtariVecEnv implements VecEnv {
    * not of the action space; none is stepped then.
    * @throws {Error} If `reset` has not been called.
    */
-  step(actions: Batch): VecStep {
+  step(actions: Int32Array): VecStep<Uint8Array> {
     this.#checkActions(actions as BoxArray);
     this.#step.episodes = NONE;
     for (let row = 0; row < this.numEnvs; row++) {
       this.#stepRow(row, (actions as BoxArray)[row]);
     }
-    return this.#step;
+    return this.#step as VecStep<Uint8Array>;
   }
 
   #stepRow(row: number, action: number): void {
@@ -255,8 +254,8 @@ export class AtariVecEnv implements VecEnv {
    *
    * @returns The batch; reused by the next step.
    */
-  observations(): Batch {
-    return this.#stacker.stacks;
+  observations(): Uint8Array {
+    return this.#stacker.stacks as Uint8Array;
   }
 
   /** Frees the emulators. */

@@ -197,7 +197,7 @@ test("steps that cannot be are refused, and no copy takes one", () => {
     "RangeError: Cannot step 2 copies with 1": step(0),
     "RangeError: Cannot take action 4": step(0, 4),
     "RangeError: Cannot take action 0.5": () =>
-      env.step(Float32Array.of(0, 0.5)),
+      env.step(Float32Array.of(0, 0.5) as never),
   });
   assertEquals(env.save(), before);
   close(env);

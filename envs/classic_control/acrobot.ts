@@ -1,3 +1,4 @@
+import type { DiscreteSpace } from "@bellman/types";
 import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import type { Dynamics } from "./dynamics.ts";
@@ -108,7 +109,7 @@ const HIGH = [1, 1, 1, 1, MAX_SPIN_1, MAX_SPIN_2].map(Math.fround);
  * the speeds. The dynamics are those of Gymnasium's Acrobot. Source: Sutton and
  * Barto 2018.
  */
-export const ACROBOT: Dynamics = {
+export const ACROBOT: Dynamics<DiscreteSpace> = {
   name: "Acrobot",
   framesPerSecond: 15,
   stateSize: 4,

@@ -1,3 +1,4 @@
+import type { DiscreteSpace } from "@bellman/types";
 import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import type { Dynamics } from "./dynamics.ts";
@@ -56,7 +57,7 @@ const TRACK = 100;
  * Source: Barto, Sutton and Anderson 1983, with the equations of Florian 2007 and
  * an Euler step of 0.02 s.
  */
-export const CART_POLE: Dynamics = {
+export const CART_POLE: Dynamics<DiscreteSpace> = {
   name: "CartPole",
   framesPerSecond: 50,
   stateSize: 4,
@@ -100,7 +101,7 @@ export const CART_POLE: Dynamics = {
  * The pole on a cart with nothing seen but the cart's position and the pole's
  * angle: the velocities must be remembered.
  */
-export const POSITION_ONLY_CART_POLE: Dynamics = {
+export const POSITION_ONLY_CART_POLE: Dynamics<DiscreteSpace> = {
   ...CART_POLE,
   name: "PositionOnlyCartPole",
   observationSpace: box({

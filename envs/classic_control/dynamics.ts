@@ -1,4 +1,5 @@
 import type {
+  BatchOf,
   BoxArray,
   BoxSpace,
   DiscreteSpace,
@@ -6,10 +7,9 @@ import type {
   RandomSource,
   RenderOptions,
   RgbImage,
-  Space,
-  SpaceValue,
   StateTree,
   StepResult,
+  ValueOf,
   VecStep,
 } from "@bellman/types";
 import { Episodes } from "../_episodes.ts";
@@ -26,8 +26,14 @@ import { checkAction } from "../spaces/_action_rows.ts";
  * one environment and a batch of them share the same code, bit for bit. The
  * ones for all rows are loops of their own in each file, so that the engine can
  * inline the functions of one row.
+ *
+ * @typeParam S Space of actions.
  */
-export interface Dynamics {
+export interface Dynamics<
+  S extends DiscreteSpace | BoxSpace<"float32"> =
+    | DiscreteSpace
+    | BoxSpace<"float32">,
+> {
   /** Name in error messages. */
   readonly name: string;
   /** Steps per second at which its images look as fast as what they show. */
@@ -35,9 +41,9 @@ export interface Dynamics {
   /** Length of the state. */
   readonly stateSize: number;
   /** Space of observations, of shape `[k]`. */
-  readonly observationSpace: BoxSpace;
+  readonly observationSpace: BoxSpace<"float32">;
   /** Space of actions: whole numbers, or a box of one number. */
-  readonly actionSpace: DiscreteSpace | BoxSpace;
+  readonly actionSpace: S;
   /** Draws a first state. */
   reset(state: Float64Array, at: number, random: RandomSource): void;
   /** Takes one step and returns its reward. */
@@ -59,6 +65,8 @@ export interface Dynamics {
  * Single environment with the rules of a {@linkcode Dynamics}, without a time
  * limit.
  *
+ * @typeParam S Space of actions.
+ *
  * @example
  * ```ts
  * import { CART_POLE, DynamicsEnv } from "@bellman/envs";
@@ -69,12 +77,15 @@ export interface Dynamics {
  * assertEquals(env.step(1).reward, 1);
  * ```
  */
-export class DynamicsEnv<A extends SpaceValue = SpaceValue>
-  implements Env<Float32Array, A> {
+export class DynamicsEnv<
+  S extends DiscreteSpace | BoxSpace<"float32"> =
+    | DiscreteSpace
+    | BoxSpace<"float32">,
+> implements Env<Float32Array, ValueOf<S>> {
   /** Space of observations. */
-  readonly observationSpace: Space;
+  readonly observationSpace: BoxSpace<"float32">;
   /** Space of actions. */
-  readonly actionSpace: Space;
+  readonly actionSpace: S;
   /** Steps per second at which its images look as fast as what they show, if known. */
   readonly framesPerSecond: number | undefined;
   /** Numbers of the state, changed in place by each step. */
@@ -90,7 +101,7 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
    *
    * @param dynamics Rules to follow.
    */
-  constructor(dynamics: Dynamics) {
+  constructor(dynamics: Dynamics<S>) {
     this.#dynamics = dynamics;
     this.#episodes = new Episodes(dynamics.name);
     this.observationSpace = dynamics.observationSpace;
@@ -138,7 +149,7 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
    * @throws {RangeError} If the action is not of the action space.
    * @throws {Error} If no episode is under way.
    */
-  step(action: A): StepResult<Float32Array> {
+  step(action: ValueOf<S>): StepResult<Float32Array> {
     checkAction(this.actionSpace, action);
     this.#episodes.checkRunning();
     const value = typeof action === "number"
@@ -207,6 +218,8 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
  * Many environments with the rules of a {@linkcode Dynamics}: the numbers of
  * single ones, bit for bit.
  *
+ * @typeParam S Space of actions.
+ *
  * @example
  * ```ts
  * import { CART_POLE, DynamicsVecEnv } from "@bellman/envs";
@@ -217,7 +230,11 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
  * assertEquals([...env.step(Int32Array.of(0, 1)).rewards], [1, 1]);
  * ```
  */
-export class DynamicsVecEnv extends ArrayVecEnv<Float32Array> {
+export class DynamicsVecEnv<
+  S extends DiscreteSpace | BoxSpace<"float32"> =
+    | DiscreteSpace
+    | BoxSpace<"float32">,
+> extends ArrayVecEnv<Float32Array, BatchOf<ValueOf<S>>> {
   /** States of all environments, row by row, changed in place by each step. */
   readonly states: Float64Array;
   #dynamics: Dynamics;
@@ -229,7 +246,7 @@ export class DynamicsVecEnv extends ArrayVecEnv<Float32Array> {
    * @param options Number of environments and longest episode.
    * @throws {RangeError} If a number is not a whole one of at least 1.
    */
-  constructor(dynamics: Dynamics, options: BatchedOptions) {
+  constructor(dynamics: Dynamics<S>, options: BatchedOptions) {
     super(dynamics, options);
     this.#dynamics = dynamics;
     this.states = new Float64Array(options.numEnvs * dynamics.stateSize);

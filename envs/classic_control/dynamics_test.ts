@@ -112,7 +112,11 @@ function record(step: VecStep): unknown {
 function playVec(env: VecEnv, steps: number, seed: number): unknown[] {
   const random = new SeededRandom(seed);
   return Array.from({ length: steps }, () => {
-    const actions = randomActions(env.actionSpace, random, env.numEnvs);
+    const actions = randomActions(
+      env.actionSpace as DynamicsVecEnv["actionSpace"],
+      random,
+      env.numEnvs,
+    );
     return record(env.step(actions));
   });
 }
@@ -195,7 +199,7 @@ Deno.test("A batch of boxes refuses what is not finite or not float32", () => {
   for (const bad of [NaN, Infinity]) {
     assertThrows(() => env.step(Float32Array.of(0, bad)), RangeError, `${bad}`);
   }
-  assertThrows(() => env.step(Float64Array.of(0, 0)), RangeError);
+  assertThrows(() => env.step(Float64Array.of(0, 0) as never), RangeError);
 });
 
 Deno.test("A batch must be reset before it is stepped", () => {

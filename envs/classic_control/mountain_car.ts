@@ -1,4 +1,9 @@
-import type { RenderOptions, RgbImage } from "@bellman/types";
+import type {
+  BoxSpace,
+  DiscreteSpace,
+  RenderOptions,
+  RgbImage,
+} from "@bellman/types";
 import {
   Canvas,
   type Color,
@@ -91,7 +96,7 @@ function renderMountainCar(
  * to 0.6 and velocity up to 0.07; at first it rests between -0.6 and -0.4. The
  * dynamics are those of Gymnasium's MountainCar. Source: Moore 1990.
  */
-export const MOUNTAIN_CAR: Dynamics = {
+export const MOUNTAIN_CAR: Dynamics<DiscreteSpace> = {
   name: "MountainCar",
   framesPerSecond: 30,
   stateSize: 2,
@@ -163,7 +168,7 @@ function hasReachedFlag(state: Float64Array, at: number): boolean {
  * first it rests between -0.6 and -0.4. The dynamics are those of Gymnasium's
  * MountainCarContinuous, which rounds the state to float32 in each step.
  */
-export const MOUNTAIN_CAR_CONTINUOUS: Dynamics = {
+export const MOUNTAIN_CAR_CONTINUOUS: Dynamics<BoxSpace<"float32">> = {
   ...MOUNTAIN_CAR,
   name: "MountainCarContinuous",
   actionSpace: box({ low: -1, high: 1, shape: [1] }),

@@ -1,3 +1,4 @@
+import type { BoxSpace } from "@bellman/types";
 import {
   Canvas,
   type Color,
@@ -84,7 +85,7 @@ function drawTorque(canvas: Canvas, torque: number): void {
  * speed up to 8, at first between -1 and 1. Observation: cosine, sine, speed.
  * The dynamics are those of Gymnasium's Pendulum.
  */
-export const PENDULUM: Dynamics = {
+export const PENDULUM: Dynamics<BoxSpace<"float32">> = {
   name: "Pendulum",
   framesPerSecond: 30,
   stateSize: 2,

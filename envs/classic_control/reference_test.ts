@@ -1,4 +1,3 @@
-import type { SpaceValue } from "@bellman/types";
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import reference from "../../tests/reference/env_dynamics.json" with {
   type: "json",
@@ -9,7 +8,7 @@ import { DynamicsEnv } from "./dynamics.ts";
 import { DYNAMICS } from "./testdata/dynamics.ts";
 import "./register.ts";
 
-function toAction(value: number | number[]): SpaceValue {
+function toAction(value: number | number[]): number | Float32Array {
   return typeof value === "number" ? value : Float32Array.from(value);
 }
 

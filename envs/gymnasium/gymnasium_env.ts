@@ -37,6 +37,9 @@ import type { GymnasiumOptions } from "./python.ts";
  * {@linkcode GymnasiumVecEnv}. A process that dies or hangs is not replaced:
  * the environment throws that from then on.
  *
+ * @typeParam O An observation, such as `Float32Array`.
+ * @typeParam A An action, such as `number`.
+ *
  * @example
  * ```ts
  * import { GymnasiumEnv, hasGymnasium } from "@bellman/envs/gymnasium";
@@ -52,7 +55,10 @@ import type { GymnasiumOptions } from "./python.ts";
  * }
  * ```
  */
-export class GymnasiumEnv implements Env {
+export class GymnasiumEnv<
+  O extends SpaceValue = SpaceValue,
+  A extends SpaceValue = SpaceValue,
+> implements Env<O, A> {
   /** Space of observations. */
   readonly observationSpace: Space;
   /** Space of actions. */
@@ -144,7 +150,7 @@ export class GymnasiumEnv implements Env {
    * @returns The first observation.
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
-  reset(options: { seed?: number } = {}): SpaceValue {
+  reset(options: { seed?: number } = {}): O {
     const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
     if (seed !== undefined) checkSeed(seed);
     this.#ask("reset", {
@@ -169,7 +175,7 @@ export class GymnasiumEnv implements Env {
    * @throws {Error} If no episode is under way, or the environment throws: the
    * cause has Python's traceback.
    */
-  step(action: SpaceValue): StepResult {
+  step(action: A): StepResult<O> {
     checkAction(this.actionSpace, action);
     this.#episodes.checkRunning();
     const { actions, rewards, terminated, truncated } = this.#arrays;
@@ -243,9 +249,9 @@ export class GymnasiumEnv implements Env {
     this.#hosts.close();
   }
 
-  #observation(): SpaceValue {
+  #observation(): O {
     const batch = this.#arrays.observations;
-    return readRow(this.observationSpace, { batch, row: 0 });
+    return readRow(this.observationSpace, { batch, row: 0 }) as O;
   }
 
   /** Asks something, waits for the answer, and tells clearly what went wrong. */

@@ -1,3 +1,4 @@
+import type { Batch } from "@bellman/types";
 import { AsyncVecEnv } from "../workers/async_vec_env.ts";
 import type { HostOptions } from "../workers/restarts.ts";
 import { splitEnvs } from "../workers/group_hosts.ts";
@@ -42,6 +43,9 @@ export interface GymnasiumVecEnvOptions extends GymnasiumOptions, HostOptions {
  * the episode cannot continue: the next step reports it as `truncated` with a
  * reward of 0 and with what was seen last, and begins a new one.
  *
+ * @typeParam O Observations of all environments, such as `Float32Array`.
+ * @typeParam A Their actions, such as `Int32Array`.
+ *
  * @example
  * ```ts
  * import { GymnasiumVecEnv, hasGymnasium } from "@bellman/envs/gymnasium";
@@ -55,7 +59,10 @@ export interface GymnasiumVecEnvOptions extends GymnasiumOptions, HostOptions {
  * }
  * ```
  */
-export class GymnasiumVecEnv extends AsyncVecEnv {
+export class GymnasiumVecEnv<
+  O extends Batch = Batch,
+  A extends Batch = Batch,
+> extends AsyncVecEnv<O, A> {
   #hosts: GymnasiumHosts;
 
   /**

@@ -274,7 +274,7 @@ export interface MujocoVecOptions<T extends MujocoChoice = MujocoChoice>
  * }
  * ```
  */
-export class MujocoVecEnv extends ArrayVecEnv<Float64Array> {
+export class MujocoVecEnv extends ArrayVecEnv<Float64Array, Float32Array> {
   /** Space of one environment's actions. */
   declare readonly actionSpace: BoxSpace;
 

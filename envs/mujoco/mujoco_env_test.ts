@@ -280,7 +280,8 @@ test("a group refuses what it cannot do and stays as it was", () => {
   actions[5] = Infinity;
   assertThrows(() => env.step(actions), RangeError, "Cannot take action");
   assertRefused({
-    "RangeError: Cannot take action": () => env.step(new Float64Array(6)),
+    "RangeError: Cannot take action": () =>
+      env.step(new Float64Array(6) as never),
   });
   assertEquals(env.observations(), first);
   env.close();

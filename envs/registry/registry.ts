@@ -4,6 +4,7 @@ import { SyncVecEnv } from "../sync_vec_env.ts";
 import { RecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
 import { RecordInfoStatistics } from "../wrappers/record_info_statistics.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
+import type { EnvId, EnvOf, VecEnvOf } from "./registered_envs.ts";
 
 /** Options of an environment of its own, by name. */
 export type EnvKwargs = Readonly<Record<string, unknown>>;
@@ -205,7 +206,8 @@ function limitOf(
 }
 
 /**
- * Makes an environment by name, with its time limit around it.
+ * Makes an environment by name, with its time limit around it. Its type is that of the
+ * id among {@linkcode RegisteredEnvs}.
  *
  * @param id Its name with the version.
  * @param options Limit and options of the environment's own.
@@ -214,19 +216,23 @@ function limitOf(
  * @example
  * ```ts
  * import { make } from "@bellman/envs";
- * import { assertThrows } from "@std/assert";
+ * import { assert, assertThrows } from "@std/assert";
  *
- * make("CartPole-v1").reset({ seed: 0 });
+ * const [position] = make("CartPole-v1").reset({ seed: 0 });
+ * assert(Math.abs(position) <= 0.05);
  * assertThrows(() => make("CartPol-v1"), RangeError, "'CartPole-v1'?");
  * ```
  */
-export function make(id: string, options: MakeOptions = {}): Env {
+export function make<Id extends EnvId>(
+  id: Id,
+  options: MakeOptions = {},
+): EnvOf<Id> {
   const registration = find(id, options);
   const { infoStatistics = registration.infoStatistics ?? [] } = options;
   const env = makeLimited(registration, options);
-  return infoStatistics.length === 0
+  return (infoStatistics.length === 0
     ? env
-    : new RecordInfoStatistics(env, infoStatistics);
+    : new RecordInfoStatistics(env, infoStatistics)) as EnvOf<Id>;
 }
 
 function makeLimited(
@@ -257,10 +263,13 @@ function makeLimited(
  * import { assertEquals } from "@std/assert";
  *
  * const env = makeVec("Pendulum-v1", { numEnvs: 4 });
- * assertEquals((env.reset({ seed: 1 }) as Float32Array).length, 12);
+ * assertEquals(env.reset({ seed: 1 }).length, 12);
  * ```
  */
-export function makeVec(id: string, options: MakeVecOptions): VecEnv {
+export function makeVec<Id extends EnvId>(
+  id: Id,
+  options: MakeVecOptions,
+): VecEnvOf<Id> {
   const registration = find(id, options);
   const { numEnvs, recordEpisodes = true, kwargs = {} } = options;
   const { infoStatistics = registration.infoStatistics ?? [] } = options;
@@ -271,7 +280,8 @@ export function makeVec(id: string, options: MakeVecOptions): VecEnv {
   const together = { numEnvs, maxEpisodeSteps, infoStatistics, kwargs };
   const env = (isAlone ? undefined : registration.makeVec?.(together)) ??
     new SyncVecEnv(
-      Array.from({ length: numEnvs }, () => () => make(id, options)),
+      Array.from({ length: numEnvs }, () => () => make<string>(id, options)),
     );
-  return recordEpisodes ? new RecordEpisodeStatistics(env) : env;
+  const made: VecEnv = recordEpisodes ? new RecordEpisodeStatistics(env) : env;
+  return made as VecEnvOf<Id>;
 }

@@ -48,8 +48,12 @@ export function discrete(
   return { type: "discrete", n, ...(start === undefined ? {} : { start }) };
 }
 
-/** Bounds, shape and type of {@linkcode box}. */
-export interface BoxOptions {
+/**
+ * Bounds, shape and type of {@linkcode box}.
+ *
+ * @typeParam D Element type.
+ */
+export interface BoxOptions<D extends BoxDtype = BoxDtype> {
   /**
    * Lower bound of every element, or of each.
    *
@@ -69,12 +73,13 @@ export interface BoxOptions {
    *
    * @default "float32"
    */
-  dtype?: BoxDtype;
+  dtype?: D;
 }
 
 /**
  * Makes the space of arrays between bounds.
  *
+ * @typeParam D Element type.
  * @param options Bounds, shape and element type.
  * @returns The space.
  * @throws {RangeError} If bounds and shape do not fit or a bound is NaN.
@@ -89,8 +94,11 @@ export interface BoxOptions {
  * assertEquals(image.dtype, "uint8");
  * ```
  */
-export function box(options: BoxOptions = {}): BoxSpace {
-  const { low = -Infinity, high = Infinity, dtype = "float32" } = options;
+export function box<D extends BoxDtype = "float32">(
+  options: BoxOptions<D> = {},
+): BoxSpace<D> {
+  const { low = -Infinity, high = Infinity } = options;
+  const dtype = options.dtype ?? "float32" as D;
   const lists = [low, high].filter((it) => typeof it !== "number");
   const shape = options.shape ??
     (lists.length > 0 ? [(lists[0] as readonly number[]).length] : []);

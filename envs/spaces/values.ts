@@ -4,6 +4,7 @@ import type {
   RandomSource,
   Space,
   SpaceValue,
+  ValueOf,
 } from "@bellman/types";
 import {
   allocateArray,
@@ -156,10 +157,18 @@ function sampleChoice(
  * assert(contains(space, sample(space, new SeededRandom(1))));
  * ```
  */
-export function sample(
-  space: Space,
+export function sample<S extends Space>(
+  space: S,
   random: RandomSource,
   masks?: Uint8Array,
+): ValueOf<S> {
+  return sampleValue(space, random, masks) as ValueOf<S>;
+}
+
+function sampleValue(
+  space: Space,
+  random: RandomSource,
+  masks: Uint8Array | undefined,
 ): SpaceValue {
   switch (space.type) {
     case "discrete":

@@ -9,7 +9,10 @@ import {
 import { sample } from "../spaces/values.ts";
 
 /** Allowed actions of all copies, drawn from a stream. */
-export function randomActions(env: VecEnv, random: SeededRandom): Batch {
+export function randomActions<A extends Batch>(
+  env: VecEnv<Batch, A>,
+  random: SeededRandom,
+): A {
   const { actionSpace, numEnvs, actionMasks } = env;
   const batch = allocateBatch(actionSpace, numEnvs);
   const size = (actionMasks?.length ?? 0) / numEnvs;
@@ -17,7 +20,7 @@ export function randomActions(env: VecEnv, random: SeededRandom): Batch {
     const masks = actionMasks?.subarray(row * size, (row + 1) * size);
     writeRow(actionSpace, sample(actionSpace, random, masks), { batch, row });
   }
-  return batch;
+  return batch as A;
 }
 
 /** All that came of stepping with random actions, copied. */

@@ -1,4 +1,10 @@
-import type { BoxArray, Space, SpaceValue, StepResult } from "@bellman/types";
+import type {
+  BoxArray,
+  DiscreteSpace,
+  Space,
+  SpaceValue,
+  StepResult,
+} from "@bellman/types";
 import { countChoices, maskedChoices } from "../_action_masks.ts";
 import { checkSpace } from "../spaces/check_space.ts";
 import { checkOptions, FLAG, type OptionKinds, whole } from "../_options.ts";
@@ -113,9 +119,9 @@ const BANDIT_OPTIONS: OptionKinds<BanditOptions> = {
  */
 export class BanditEnv extends ToyEnv<number, number> {
   /** Space of observations. */
-  readonly observationSpace: Space = discrete(1);
+  readonly observationSpace: DiscreteSpace = discrete(1);
   /** Space of actions. */
-  readonly actionSpace: Space;
+  readonly actionSpace: DiscreteSpace;
   #arms: Required<BanditOptions>;
 
   /**
@@ -188,9 +194,9 @@ const CHAIN_OPTIONS: OptionKinds<ChainOptions> = {
  */
 export class ChainEnv extends ToyEnv<number, number> {
   /** Space of observations. */
-  readonly observationSpace: Space;
+  readonly observationSpace: DiscreteSpace;
   /** Space of actions. */
-  readonly actionSpace: Space = discrete(2);
+  readonly actionSpace: DiscreteSpace = discrete(2);
   #chain: Required<ChainOptions>;
   private position = 0;
 

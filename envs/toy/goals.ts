@@ -5,7 +5,6 @@ import type {
   DiscreteSpace,
   GoalFunctions,
   MultiBinarySpace,
-  Space,
   StateTree,
   StepResult,
   VecStep,
@@ -118,7 +117,7 @@ export class GoalEnv
   /** Space of observations. */
   readonly observationSpace: DictSpace;
   /** Space of actions. */
-  readonly actionSpace: Space;
+  readonly actionSpace: DiscreteSpace | BoxSpace;
   private state: BoxArray;
   private goal: BoxArray;
   #task: GoalTask;

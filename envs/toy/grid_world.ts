@@ -20,7 +20,7 @@ const SIDE = GRID_SIZE * CELL_PIXELS;
 
 /** Spaces of the grid: pictures in bytes, and four directions. */
 export const GRID_WORLD_SPACES: {
-  readonly observationSpace: BoxSpace;
+  readonly observationSpace: BoxSpace<"uint8">;
   readonly actionSpace: DiscreteSpace;
 } = {
   observationSpace: box({
@@ -56,7 +56,8 @@ function within(place: number): number {
  */
 export class GridWorldEnv extends ToyEnv<Uint8Array, number> {
   /** Space of observations. */
-  readonly observationSpace: BoxSpace = GRID_WORLD_SPACES.observationSpace;
+  readonly observationSpace: BoxSpace<"uint8"> =
+    GRID_WORLD_SPACES.observationSpace;
   /** Space of actions. */
   readonly actionSpace: DiscreteSpace = GRID_WORLD_SPACES.actionSpace;
   /** Row and column of the agent, and of the goal. */

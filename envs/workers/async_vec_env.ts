@@ -41,6 +41,9 @@ const LOST_BEFORE = new HostFailure("exit", "it was lost before the snapshot");
  * are the same with `keepSeeds`. The step of the other groups
  * is kept. A group that is replaced too often in a window of time is an error.
  *
+ * @typeParam O Observations of all environments.
+ * @typeParam A Their actions.
+ *
  * @example
  * ```ts
  * import { AsyncVecEnv, WorkerVecEnv } from "@bellman/envs/workers";
@@ -53,7 +56,8 @@ const LOST_BEFORE = new HostFailure("exit", "it was lost before the snapshot");
  * env.close();
  * ```
  */
-export class AsyncVecEnv implements VecEnv {
+export class AsyncVecEnv<O extends Batch = Batch, A extends Batch = Batch>
+  implements VecEnv<O, A> {
   /** Number of environments. */
   readonly numEnvs: number;
   /** Space of one environment's observations. */
@@ -134,7 +138,7 @@ export class AsyncVecEnv implements VecEnv {
    * @throws {Error} If a host fails again and again, or what it throws in the
    * first reset.
    */
-  reset(options: VecResetOptions = {}): Batch {
+  reset(options: VecResetOptions = {}): O {
     this.#checkUsable("reset");
     const fleet = this.#fleet;
     const seed = options.seed ?? (fleet.seeds ? undefined : DEFAULT_SEED);
@@ -155,7 +159,7 @@ export class AsyncVecEnv implements VecEnv {
     this.#state = "running";
     fleet.replace(replaced, seeds);
     this.#checkData(true);
-    return this.#arrays.observations;
+    return this.#arrays.observations as O;
   }
 
   /**
@@ -170,7 +174,7 @@ export class AsyncVecEnv implements VecEnv {
    * @throws {Error} If `reset` has not been called, or a host fails again and
    * again.
    */
-  step(actions: Batch): VecStep {
+  step(actions: A): VecStep<O> {
     this.#checkUsable("step");
     if (this.#state !== "running") {
       throw new Error(
@@ -185,7 +189,7 @@ export class AsyncVecEnv implements VecEnv {
     this.#step.episodes = fleet.episodesOf(alive, failures);
     this.#step.lost = this.#recover(failures);
     this.#checkData();
-    return this.#step;
+    return this.#step as VecStep<O>;
   }
 
   /**
@@ -257,8 +261,8 @@ export class AsyncVecEnv implements VecEnv {
    *
    * @returns The batch, in shared memory; reused by the next step.
    */
-  observations(): Batch {
-    return this.#arrays.observations;
+  observations(): O {
+    return this.#arrays.observations as O;
   }
 
   /** Ends all hosts; what they were doing is lost. */

@@ -3,13 +3,14 @@ import {
   type EnvKwargs,
   makeVec,
 } from "../registry/registry.ts";
+import type { EnvId, VecEnvOf } from "../registry/registered_envs.ts";
 import type { VecEnv } from "@bellman/types";
 import type { EnvSlice } from "./group_hosts.ts";
 
 /** Environments of a registered id. */
 export interface RegisteredSource {
   /** Its name with the version. */
-  readonly id: string;
+  readonly id: EnvId;
   /**
    * The environment's own options: data that can be cloned, no functions.
    *
@@ -57,7 +58,16 @@ export interface ModuleSource {
  * module. It must be possible to send it: a function cannot be, and belongs
  * into a module.
  */
-export type GroupSource = string | RegisteredSource | ModuleSource;
+export type GroupSource = EnvId | RegisteredSource | ModuleSource;
+
+/**
+ * Vector environment of a source: typed where its id is known.
+ *
+ * @typeParam S The source.
+ */
+export type HostedVecEnv<S> = VecEnvOf<
+  S extends { readonly id: infer Id } ? Id : S
+>;
 
 /**
  * Environments that a {@linkcode GroupFactory} makes, and the options of its

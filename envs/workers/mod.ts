@@ -23,6 +23,7 @@ export {
   type GroupFactory,
   type GroupOptions,
   type GroupSource,
+  type HostedVecEnv,
   makeGroup,
   type ModuleSource,
   type RegisteredSource,

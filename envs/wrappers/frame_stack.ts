@@ -3,6 +3,7 @@ import type {
   BoxArray,
   Env,
   ObservationScaling,
+  ObservationsOf,
   Space,
   StateTree,
   VecEnv,
@@ -288,10 +289,10 @@ class SlidingStack {
  * import { assertEquals } from "@std/assert";
  *
  * const env = new FrameStack(make("CartPole-v1"), { size: 2 });
- * const first = env.reset({ seed: 0 }) as Float32Array;
+ * const first = env.reset({ seed: 0 });
  * assertEquals(first.slice(0, 4), first.slice(4));
  * const { observation } = env.step(1);
- * assertEquals((observation as Float32Array).slice(0, 4), first.slice(4));
+ * assertEquals(observation.slice(0, 4), first.slice(4));
  * ```
  */
 export class FrameStack<E extends Env | VecEnv = Env> extends Wrapper<E> {
@@ -377,7 +378,7 @@ export class FrameStack<E extends Env | VecEnv = Env> extends Wrapper<E> {
    *
    * @returns The batch.
    */
-  override observations(): E extends VecEnv ? Batch : never {
+  override observations(): E extends VecEnv ? ObservationsOf<E> : never {
     return this.#stacker.stacks as never;
   }
 

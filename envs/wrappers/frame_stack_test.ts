@@ -1,3 +1,4 @@
+import type { Env } from "@bellman/types";
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { box } from "../spaces/constructors.ts";
 import { contains } from "../spaces/values.ts";
@@ -9,10 +10,9 @@ import { TransformObservation } from "./transforms.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
 
 /** Pictures of 1 by 2 pixels and 2 channels that tell the position. */
-function pictures(length: number): TransformObservation {
+function pictures(length: number): Env<Uint8Array, number> {
   const space = box({ low: 0, high: 99, shape: [1, 2, 2], dtype: "uint8" });
-  return new TransformObservation(new ChainEnv({ length }), (it) => {
-    const n = it as number;
+  return new TransformObservation(new ChainEnv({ length }), (n) => {
     return Uint8Array.of(n, 10 + n, 20 + n, 30 + n);
   }, { space });
 }

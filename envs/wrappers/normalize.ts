@@ -5,6 +5,7 @@ import type {
   DictSpace,
   Env,
   ObservationScaling,
+  ObservationsOf,
   Space,
   StateTree,
   VecEnv,
@@ -269,6 +270,14 @@ function sideBySide(
 }
 
 /**
+ * Scaled observations: float32 numbers, of a dict in place of its floats.
+ *
+ * @typeParam O Observations that are scaled.
+ */
+export type Scaled<O> = O extends BoxArray ? Float32Array
+  : { [K in keyof O]: O[K] extends Float64Array ? Float32Array : O[K] };
+
+/**
  * Scales observations by their running mean and standard deviation, over all
  * environments of a vector. Final observations of a vector are scaled alike and do not
  * count.
@@ -294,7 +303,7 @@ function sideBySide(
  * ```
  */
 export class NormalizeObservation<E extends Env | VecEnv = Env>
-  extends ObservationWrapper<E> {
+  extends ObservationWrapper<E, Scaled<ObservationsOf<E>>> {
   /** Running scale, whose statistics other environments can share. */
   readonly normalizer: ObservationNormalizer;
 

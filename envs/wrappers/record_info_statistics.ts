@@ -1,14 +1,15 @@
 import type {
+  ActionsOf,
   Env,
   EpisodeStatistics,
   InfoStatistic,
-  SpaceValue,
+  ObservationsOf,
   StateTree,
   StepResult,
 } from "@bellman/types";
 import { EnvDataError, faultOf } from "../env_data_error.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import { Wrapper } from "./wrapper.ts";
+import { type StepOf, Wrapper } from "./wrapper.ts";
 
 const NONE: readonly EpisodeStatistics[] = [];
 
@@ -19,6 +20,8 @@ const NONE: readonly EpisodeStatistics[] = [];
  * of an episode told is left out, and the first such episode has a `notice` of it.
  * It belongs outside what ends episodes; where the environment inside records
  * its episodes, as games with several lives do, they are added to those.
+ *
+ * @typeParam E Environment inside.
  *
  * @example
  * ```ts
@@ -39,7 +42,7 @@ const NONE: readonly EpisodeStatistics[] = [];
  * assertEquals(episode.infoStatistics, { price: { sum: 20, mean: 10, last: 10 } });
  * ```
  */
-export class RecordInfoStatistics extends Wrapper {
+export class RecordInfoStatistics<E extends Env = Env> extends Wrapper<E> {
   readonly #names: readonly string[];
   /** Entries whose lack was told. */
   readonly #noticed = new Set<string>();
@@ -58,7 +61,7 @@ export class RecordInfoStatistics extends Wrapper {
    * @param env Environment inside.
    * @param names Entries of its `info`.
    */
-  constructor(env: Env, names: readonly string[]) {
+  constructor(env: E, names: readonly string[]) {
     super(env);
     this.#names = names;
     this.#sums = new Float64Array(names.length);
@@ -72,8 +75,8 @@ export class RecordInfoStatistics extends Wrapper {
    * @param options Seed that restarts the random stream.
    * @returns The first observation.
    */
-  override reset(options?: { seed?: number }): SpaceValue {
-    const observation = super.reset(options);
+  override reset(options?: { seed?: number }): ObservationsOf<E> {
+    const observation = super.reset(options as never);
     // Lives of a game are no episodes of their own.
     if (options?.seed !== undefined || !this.#recordsInside) this.#begin();
     return observation;
@@ -92,8 +95,11 @@ export class RecordInfoStatistics extends Wrapper {
    * @returns The step's result with the episodes that ended.
    * @throws {EnvDataError} If an entry is no finite number.
    */
-  override step(action: SpaceValue): StepResult {
-    const result = super.step(action);
+  override step(action: ActionsOf<E>): StepOf<E, ObservationsOf<E>> {
+    return this.#recorded(super.step(action)) as never;
+  }
+
+  #recorded(result: StepResult): StepResult {
     const { terminated, truncated, info = {} } = result;
     this.#names.forEach((name, i) => {
       if (info[name] === undefined) return;

@@ -1,13 +1,13 @@
 import type {
+  ActionsOf,
   Env,
   EnvSpec,
-  SpaceValue,
+  ObservationsOf,
   StateTree,
-  StepResult,
 } from "@bellman/types";
 import { checkStepLimit } from "../_checks.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import { Wrapper } from "./wrapper.ts";
+import { type StepOf, Wrapper } from "./wrapper.ts";
 
 /** Settings of {@linkcode TimeLimit}. */
 export interface TimeLimitOptions {
@@ -23,6 +23,8 @@ export interface TimeLimitOptions {
  * Truncates an episode after a number of steps. If the last step terminates it,
  * both flags are set.
  *
+ * @typeParam E Environment inside.
+ *
  * @example
  * ```ts
  * import { ChainEnv, TimeLimit } from "@bellman/envs";
@@ -35,7 +37,7 @@ export interface TimeLimitOptions {
  * assertEquals([terminated, truncated], [false, true]);
  * ```
  */
-export class TimeLimit extends Wrapper {
+export class TimeLimit<E extends Env = Env> extends Wrapper<E> {
   /** Steps after which an episode is truncated. */
   readonly maxEpisodeSteps: number;
   #spec: EnvSpec | undefined;
@@ -50,7 +52,7 @@ export class TimeLimit extends Wrapper {
    * @throws {RangeError} If the limit is not a whole number of at least 1.
    */
   constructor(
-    env: Env,
+    env: E,
     maxEpisodeSteps: number,
     options: TimeLimitOptions = {},
   ) {
@@ -71,9 +73,9 @@ export class TimeLimit extends Wrapper {
    * @param options Seed that restarts the random stream.
    * @returns The first observation.
    */
-  override reset(options?: { seed?: number }): SpaceValue {
+  override reset(options?: { seed?: number }): ObservationsOf<E> {
     this.#steps = 0;
-    return super.reset(options);
+    return super.reset(options as never);
   }
 
   /**
@@ -82,7 +84,7 @@ export class TimeLimit extends Wrapper {
    * @param action Action to take.
    * @returns The step's result.
    */
-  override step(action: SpaceValue): StepResult {
+  override step(action: ActionsOf<E>): StepOf<E, ObservationsOf<E>> {
     const result = super.step(action);
     return ++this.#steps < this.maxEpisodeSteps
       ? result

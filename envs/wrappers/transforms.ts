@@ -1,9 +1,11 @@
 import type {
   Batch,
+  BatchOf,
   BoxArray,
   BoxSpace,
   Env,
   ObservationScaling,
+  ObservationsOf,
   Space,
   SpaceValue,
   StateTree,
@@ -37,6 +39,7 @@ export interface TransformObservationOptions {
  * compute the new ones.
  *
  * @typeParam E Environment inside.
+ * @typeParam O New observations.
  *
  * @example
  * ```ts
@@ -47,8 +50,10 @@ export interface TransformObservationOptions {
  * assert(env instanceof ObservationWrapper);
  * ```
  */
-export abstract class ObservationWrapper<E extends Env | VecEnv = Env>
-  extends Wrapper<E> {
+export abstract class ObservationWrapper<
+  E extends Env | VecEnv = Env,
+  O = ObservationsOf<E>,
+> extends Wrapper<E, O> {
   #space: Space;
   #observations: Batch;
   #finalObservations: Batch;
@@ -134,7 +139,7 @@ export abstract class ObservationWrapper<E extends Env | VecEnv = Env>
    *
    * @returns The batch.
    */
-  override observations(): E extends VecEnv ? Batch : never {
+  override observations(): E extends VecEnv ? O : never {
     return this.#observations as never;
   }
 
@@ -160,9 +165,24 @@ export abstract class ObservationWrapper<E extends Env | VecEnv = Env>
 }
 
 /**
+ * One observation of an environment, of a vector that of a row.
+ *
+ * @typeParam E The environment.
+ */
+export type ObservationOf<E> = E extends VecEnv ? RowOf<ObservationsOf<E>>
+  : ObservationsOf<E>;
+
+/** One row of a batch; those of whole numbers may be single numbers. */
+type RowOf<B> = Batch extends B ? SpaceValue
+  : B extends Int32Array ? number | Int32Array
+  : B extends BoxArray ? B
+  : { [K in keyof B]: RowOf<B[K]> };
+
+/**
  * Replaces each observation by a function of it.
  *
  * @typeParam E Environment inside.
+ * @typeParam O One new observation.
  *
  * @example
  * ```ts
@@ -171,14 +191,16 @@ export abstract class ObservationWrapper<E extends Env | VecEnv = Env>
  *
  * const env = new TransformObservation(
  *   new ChainEnv({ length: 4 }),
- *   (position) => Float32Array.of(Number(position) / 4),
+ *   (position) => Float32Array.of(position / 4),
  *   { space: box({ low: 0, high: 1, shape: [1] }) },
  * );
  * assertEquals(env.reset({ seed: 0 }), Float32Array.of(0));
  * ```
  */
-export class TransformObservation<E extends Env | VecEnv = Env>
-  extends ObservationWrapper<E> {
+export class TransformObservation<
+  E extends Env | VecEnv = Env,
+  O extends SpaceValue = SpaceValue,
+> extends ObservationWrapper<E, E extends VecEnv ? BatchOf<O> : O> {
   #transform: (observation: SpaceValue) => SpaceValue;
   #value: SpaceValue;
   /** Checks what the function returns. */
@@ -194,11 +216,11 @@ export class TransformObservation<E extends Env | VecEnv = Env>
    */
   constructor(
     env: E,
-    transform: (observation: SpaceValue) => SpaceValue,
+    transform: (observation: ObservationOf<E>) => O,
     options: TransformObservationOptions,
   ) {
     super(env, options);
-    this.#transform = transform;
+    this.#transform = transform as (observation: SpaceValue) => O;
     const id = env.spec?.id;
     this.#checks = new EnvData(options.space, { id, looseBounds: true });
     const inner = env.observationSpace;
@@ -255,7 +277,7 @@ export class TransformObservation<E extends Env | VecEnv = Env>
  * ```
  */
 export class FlattenObservation<E extends Env | VecEnv = Env>
-  extends TransformObservation<E> {
+  extends TransformObservation<E, Float32Array> {
   /**
    * Wraps an environment.
    *
@@ -266,9 +288,9 @@ export class FlattenObservation<E extends Env | VecEnv = Env>
     const allocate = () => new Float32Array(elementCount(space));
     // One vector for all of several, as it is copied to its row at once.
     const shared = isVector(env) ? allocate() : undefined;
-    const transform = (it: SpaceValue): Float32Array => {
+    const transform = (it: ObservationOf<E>): Float32Array => {
       const target = shared ?? allocate();
-      flattenInto(observationSpace, it, target, 0);
+      flattenInto(observationSpace, it as SpaceValue, target, 0);
       return target;
     };
     super(env, transform, { space });
@@ -352,7 +374,7 @@ export class ClipAction<E extends Env | VecEnv = Env> extends Wrapper<E> {
   }
 
   /** Box without bounds. */
-  override get actionSpace(): Space {
+  override get actionSpace(): E["actionSpace"] {
     return this.#clipper.space;
   }
 
@@ -445,7 +467,7 @@ export class RescaleAction<E extends Env | VecEnv = Env> extends Wrapper<E> {
   }
 
   /** Box that actions are given in. */
-  override get actionSpace(): Space {
+  override get actionSpace(): E["actionSpace"] {
     return this.#rescaler.space;
   }
 

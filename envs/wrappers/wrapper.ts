@@ -1,9 +1,11 @@
 import type {
+  ActionsOf,
   Batch,
   Env,
   EnvSpec,
   GoalFunctions,
   ObservationScaling,
+  ObservationsOf,
   RenderOptions,
   RgbImage,
   Space,
@@ -25,6 +27,15 @@ export function isVector(env: Env | VecEnv): env is VecEnv {
   return (env as Partial<VecEnv>).numEnvs !== undefined;
 }
 
+/**
+ * Result of stepping an environment that has other observations.
+ *
+ * @typeParam E The environment, an `Env` or a `VecEnv`.
+ * @typeParam O Its observations.
+ */
+export type StepOf<E, O> = E extends VecEnv ? VecStep<Extract<O, Batch>>
+  : StepResult<Extract<O, SpaceValue>>;
+
 /** Makes the arrays of a single environment's step. */
 const oneRow = () => ({
   rewards: new Float64Array(1),
@@ -40,6 +51,7 @@ const oneRow = () => ({
  * {@linkcode Wrapper.ownState} and {@linkcode Wrapper.loadOwnState}.
  *
  * @typeParam E Environment inside, an `Env` or a `VecEnv`, as which it can be used.
+ * @typeParam O Observations, where they are others than those inside.
  *
  * @example
  * ```ts
@@ -61,7 +73,7 @@ const oneRow = () => ({
  * assertEquals([...two.step(Int32Array.of(0, 1)).rewards], [2, 2]);
  * ```
  */
-export class Wrapper<E extends Env | VecEnv = Env> {
+export class Wrapper<E extends Env | VecEnv = Env, O = ObservationsOf<E>> {
   /** Environment inside. */
   readonly env: E;
   #data: EnvData | undefined;
@@ -100,7 +112,7 @@ export class Wrapper<E extends Env | VecEnv = Env> {
   }
 
   /** Space of one environment's actions. */
-  get actionSpace(): Space {
+  get actionSpace(): E["actionSpace"] {
     return this.env.actionSpace;
   }
 
@@ -176,13 +188,13 @@ export class Wrapper<E extends Env | VecEnv = Env> {
    */
   reset(
     options?: E extends VecEnv ? VecResetOptions : { seed?: number },
-  ): E extends VecEnv ? Batch : SpaceValue {
+  ): O {
     const env: Env | VecEnv = this.env;
     const observations = env.reset(options as { seed?: number }) as Batch;
     if (!isVector(env)) this.#inside.check(observations, "reset");
     const changed = this.changeReset?.(observations) ?? observations;
     this.#changed = changed === observations ? undefined : changed;
-    return changed as never;
+    return changed as O;
   }
 
   /**
@@ -193,9 +205,7 @@ export class Wrapper<E extends Env | VecEnv = Env> {
    * @throws {EnvDataError} If that of a single environment inside is wrong data,
    * bounds apart.
    */
-  step(
-    actions: E extends VecEnv ? Batch : SpaceValue,
-  ): E extends VecEnv ? VecStep : StepResult {
+  step(actions: ActionsOf<E>): StepOf<E, O> {
     const env: Env | VecEnv = this.env, given = actions as Batch;
     const taken = this.changeActions?.(given) ?? given;
     return (isVector(env)
@@ -257,7 +267,7 @@ export class Wrapper<E extends Env | VecEnv = Env> {
    *
    * @returns The batch.
    */
-  observations(): E extends VecEnv ? Batch : never {
+  observations(): E extends VecEnv ? O : never {
     return (this.#changed ?? (this.env as VecEnv).observations()) as never;
   }
 

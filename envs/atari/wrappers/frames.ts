@@ -150,12 +150,12 @@ function pictureOf(space: Space): ImageSize & { channels: number } {
  *
  * if (isAtariInstalled()) {
  *   const env = new PreprocessFrame(new AtariEnv("pong"));
- *   assertEquals((env.reset({ seed: 0 }) as Uint8Array).length, 84 * 84);
+ *   assertEquals(env.reset({ seed: 0 }).length, 84 * 84);
  *   env.close();
  * }
  * ```
  */
-export class PreprocessFrame extends TransformObservation {
+export class PreprocessFrame extends TransformObservation<Env, Uint8Array> {
   /**
    * Wraps a game.
    *
@@ -169,7 +169,7 @@ export class PreprocessFrame extends TransformObservation {
     const { width, height, channels } = pictureOf(env.observationSpace);
     const resizer = new AreaResizer({ width, height }, size);
     const gray = new Uint8Array(width * height);
-    const preprocess = (observation: SpaceValue): SpaceValue => {
+    const preprocess = (observation: SpaceValue): Uint8Array => {
       const pixels = observation as Uint8Array;
       return resizer.resize(channels === 1 ? pixels : toGray(pixels, gray));
     };

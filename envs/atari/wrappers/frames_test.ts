@@ -1,4 +1,4 @@
-import type { BoxSpace } from "@bellman/types";
+import type { BoxSpace, Env } from "@bellman/types";
 import { assert, assertEquals } from "@std/assert";
 import { SeededRandom } from "../../random.ts";
 import { box } from "../../spaces/constructors.ts";
@@ -91,10 +91,10 @@ testSnapshot(
 const SCREEN = { width: 160, height: 210 };
 
 /** A chain that shows noise: another screen at each place. */
-function screens(...shape: number[]): TransformObservation {
+function screens(...shape: number[]): Env {
   const space = box({ low: 0, high: 255, shape, dtype: "uint8" });
   return new TransformObservation(new ChainEnv({ length: 5 }), (place) => {
-    const random = new SeededRandom(place as number);
+    const random = new SeededRandom(place);
     const size = shape.reduce((product, it) => product * it, 1);
     return new Uint8Array(size).map(() => random.integer(256));
   }, { space });

@@ -1,4 +1,4 @@
-import type { BoxArray, Space } from "@bellman/types";
+import type { BoxSpace, DiscreteSpace } from "@bellman/types";
 import type { SeededRandom } from "../../random.ts";
 import { sample } from "../../spaces/values.ts";
 import { ACROBOT } from "../acrobot.ts";
@@ -18,15 +18,12 @@ export const DYNAMICS: Record<string, Dynamics> = {
 
 /** Random actions for a batch, some of them beyond the limits of a box. */
 export function randomActions(
-  space: Space,
+  space: DiscreteSpace | BoxSpace,
   random: SeededRandom,
   count: number,
-): BoxArray {
+): Float32Array | Int32Array {
   if (space.type === "box") {
     return Float32Array.from({ length: count }, () => 3 * random.normal());
   }
-  return Int32Array.from(
-    { length: count },
-    () => sample(space, random) as number,
-  );
+  return Int32Array.from({ length: count }, () => sample(space, random));
 }

@@ -1,7 +1,12 @@
+import type { ActionsOf, ObservationsOf } from "@bellman/types";
 import { checkDeno } from "@bellman/files";
 import type { HostOptions } from "../restarts.ts";
 import { splitEnvs } from "../group_hosts.ts";
-import { checkSource, type GroupSource } from "../group_source.ts";
+import {
+  checkSource,
+  type GroupSource,
+  type HostedVecEnv,
+} from "../group_source.ts";
 import { AsyncVecEnv } from "../async_vec_env.ts";
 import { WorkerHosts } from "../threads/_worker_hosts.ts";
 import { hostCommand } from "./_process_hosts.ts";
@@ -46,6 +51,8 @@ export interface SubprocessVecEnvOptions extends HostOptions {
  * environment is closed or this process ends, however it does; one that hangs is
  * ended about three seconds later (but on Windows).
  *
+ * @typeParam S Source of the environments, such as an id.
+ *
  * @example
  * ```ts
  * import { makeVec } from "@bellman/envs";
@@ -57,12 +64,16 @@ export interface SubprocessVecEnvOptions extends HostOptions {
  *   processes: 2,
  * });
  * const alone = makeVec("CartPole-v1", { numEnvs: 4 });
- * const observations = processes.reset({ seed: 7 }) as Float32Array;
- * assertEquals([...observations], [...alone.reset({ seed: 7 }) as Float32Array]);
+ * const observations = processes.reset({ seed: 7 });
+ * assertEquals([...observations], [...alone.reset({ seed: 7 })]);
  * processes.close();
  * ```
  */
-export class SubprocessVecEnv extends AsyncVecEnv {
+export class SubprocessVecEnv<const S extends GroupSource = GroupSource>
+  extends AsyncVecEnv<
+    ObservationsOf<HostedVecEnv<S>>,
+    ActionsOf<HostedVecEnv<S>>
+  > {
   #processes: WorkerHosts;
 
   /**
@@ -77,7 +88,7 @@ export class SubprocessVecEnv extends AsyncVecEnv {
    * @throws {Error} What making the environments threw, or why a process could
    * not be started; in Node.
    */
-  constructor(source: GroupSource, options: SubprocessVecEnvOptions) {
+  constructor(source: S, options: SubprocessVecEnvOptions) {
     checkDeno("host environments in processes");
     const checked = checkSource(source);
     const { numEnvs, processes = numEnvs } = options;

@@ -1,7 +1,12 @@
+import type { ActionsOf, ObservationsOf } from "@bellman/types";
 import { GymnasiumHosts } from "../../gymnasium/_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "../../gymnasium/python.ts";
 import { type EnvSlice, splitEnvs } from "../group_hosts.ts";
-import { checkSource, type GroupSource } from "../group_source.ts";
+import {
+  checkSource,
+  type GroupSource,
+  type HostedVecEnv,
+} from "../group_source.ts";
 import { AsyncVecEnv } from "../async_vec_env.ts";
 import { MAIN } from "../processes/_process_hosts.ts";
 import type { HostOptions } from "../restarts.ts";
@@ -103,6 +108,8 @@ function gymnasiumHosts(
  * what the environments import in its cache, or Python with Gymnasium. Whoever reaches
  * the cluster can run code on it: see the README.
  *
+ * @typeParam S Source of the environments, such as an id.
+ *
  * @example
  * ```ts ignore
  * import { RayVecEnv } from "@bellman/envs/ray";
@@ -117,7 +124,11 @@ function gymnasiumHosts(
  * env.close();
  * ```
  */
-export class RayVecEnv extends AsyncVecEnv {
+export class RayVecEnv<const S extends RaySource = RaySource>
+  extends AsyncVecEnv<
+    ObservationsOf<HostedVecEnv<S>>,
+    ActionsOf<HostedVecEnv<S>>
+  > {
   readonly #hosts: WorkerHosts;
 
   /**
@@ -134,7 +145,7 @@ export class RayVecEnv extends AsyncVecEnv {
    * @throws {Error} What making the environments threw, or why a process could not be
    * started.
    */
-  constructor(source: RaySource, options: RayVecEnvOptions) {
+  constructor(source: S, options: RayVecEnvOptions) {
     checkRay("host environments");
     const { numEnvs, processes = numEnvs } = options;
     const groups = splitEnvs(numEnvs, processes);

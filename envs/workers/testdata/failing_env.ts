@@ -1,4 +1,5 @@
 /** Registers CartPole as it fails where it is told to. */
+import type { DiscreteSpace } from "@bellman/types";
 import { CART_POLE, DynamicsEnv, type EnvKwargs, register } from "../../mod.ts";
 
 /** How an environment fails. */
@@ -26,7 +27,7 @@ export interface Failing extends EnvKwargs {
   once?: boolean;
 }
 
-class FailingEnv extends DynamicsEnv<number> {
+class FailingEnv extends DynamicsEnv<DiscreteSpace> {
   readonly #options: Failing;
   #passed = 0;
 

@@ -1,8 +1,10 @@
+import type { ActionsOf, ObservationsOf } from "@bellman/types";
 // For the calling thread's own group of registered environments.
 import "../../mod.ts";
 import {
   checkSource,
   type GroupSource,
+  type HostedVecEnv,
   makeRegistered,
 } from "../group_source.ts";
 import { splitEnvs } from "../group_hosts.ts";
@@ -42,6 +44,8 @@ export interface WorkerVecEnvOptions extends HostOptions {
  * thread lives until the process ends. An environment that hangs or crashes in
  * native code belongs into a {@linkcode SubprocessVecEnv}.
  *
+ * @typeParam S Source of the environments, such as an id.
+ *
  * @example
  * ```ts
  * import { makeVec } from "@bellman/envs";
@@ -50,12 +54,16 @@ export interface WorkerVecEnvOptions extends HostOptions {
  *
  * const workers = new WorkerVecEnv("CartPole-v1", { numEnvs: 4, workers: 2 });
  * const alone = makeVec("CartPole-v1", { numEnvs: 4 });
- * const observations = workers.reset({ seed: 7 }) as Float32Array;
- * assertEquals([...observations], [...alone.reset({ seed: 7 }) as Float32Array]);
+ * const observations = workers.reset({ seed: 7 });
+ * assertEquals([...observations], [...alone.reset({ seed: 7 })]);
  * workers.close();
  * ```
  */
-export class WorkerVecEnv extends AsyncVecEnv {
+export class WorkerVecEnv<const S extends GroupSource = GroupSource>
+  extends AsyncVecEnv<
+    ObservationsOf<HostedVecEnv<S>>,
+    ActionsOf<HostedVecEnv<S>>
+  > {
   /**
    * Starts the workers and waits until they have made their environments.
    *
@@ -67,7 +75,7 @@ export class WorkerVecEnv extends AsyncVecEnv {
    * @throws {RangeError} If a number among the options cannot be used.
    * @throws {Error} What making the environments threw.
    */
-  constructor(source: GroupSource, options: WorkerVecEnvOptions) {
+  constructor(source: S, options: WorkerVecEnvOptions) {
     const checked = checkSource(source);
     const { numEnvs, callerShare = false } = options;
     if (callerShare && !("id" in checked)) {

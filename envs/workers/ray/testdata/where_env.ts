@@ -3,7 +3,10 @@ import type { VecEnv } from "@bellman/types";
 import { makeVec } from "../../../mod.ts";
 
 export default function make({ numEnvs }: { numEnvs: number }): VecEnv {
-  const env = makeVec("CartPole-v1", { numEnvs, recordEpisodes: false });
+  const env: VecEnv = makeVec("CartPole-v1", {
+    numEnvs,
+    recordEpisodes: false,
+  });
   const observations = new Uint8Array(numEnvs * 200);
   const path = new TextEncoder().encode(new URL(import.meta.url).pathname);
   for (let row = 0; row < numEnvs; row++) observations.set(path, row * 200);
