@@ -279,6 +279,8 @@ export function onPolicyRates(
  * `update` returns `policy_loss`, `value_loss`, `entropy`, `loss`, `grad_norm`,
  * `explained_variance` and `learning_rate`.
  *
+ * @typeParam E Environments, or their spaces: the type of the actions.
+ *
  * @example
  * ```ts
  * import { A2C } from "@bellman/a2c";
@@ -305,7 +307,11 @@ export function onPolicyRates(
  * algorithm.close();
  * ```
  */
-export class A2C extends Agent<A2CConfig, ActorCritic> {
+export class A2C<const E extends AgentSpaces = AgentSpaces>
+  extends Agent<A2CConfig, E> {
+  /** Policy that acts, without its parameters. */
+  declare readonly model: ActorCritic;
+
   /**
    * Creates an agent.
    *
@@ -315,7 +321,7 @@ export class A2C extends Agent<A2CConfig, ActorCritic> {
    * @throws {TypeError} If a space is a dict or tuple, or gSDE is used for actions that
    * are not a box.
    */
-  constructor(spaces: AgentSpaces, options: AgentOptions<A2CConfig> = {}) {
+  constructor(spaces: E, options: AgentOptions<A2CConfig> = {}) {
     super(a2c, spaces, options);
   }
 }

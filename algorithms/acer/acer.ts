@@ -345,6 +345,8 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
  *
  * `update` returns the statistics of baselines/acer: {@linkcode AcerStatistics}.
  *
+ * @typeParam E Environments, or their spaces: the type of the actions.
+ *
  * @example
  * ```ts
  * import { ACER } from "@bellman/acer";
@@ -375,7 +377,8 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
  * agent.close();
  * ```
  */
-export class ACER extends Agent<AcerConfig> {
+export class ACER<const E extends AgentSpaces = AgentSpaces>
+  extends Agent<AcerConfig, E> {
   /**
    * Estimates Q-values in one state: of all discrete actions, or of the given ones.
    *
@@ -394,7 +397,7 @@ export class ACER extends Agent<AcerConfig> {
    * another one.
    * @throws {TypeError} If the actions are of a dict or tuple space.
    */
-  constructor(spaces: AgentSpaces, options: AgentOptions<AcerConfig> = {}) {
+  constructor(spaces: E, options: AgentOptions<AcerConfig> = {}) {
     super(acer, spaces, options);
   }
 }

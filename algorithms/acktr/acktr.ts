@@ -175,6 +175,8 @@ function nonFinite(
  * shortened the step, and `steps_skipped`, 1 if a number in it was not finite. The
  * saved state includes factors and their inverses.
  *
+ * @typeParam E Environments, or their spaces: the type of the actions.
+ *
  * @example
  * ```ts
  * import { ACKTR } from "@bellman/acktr";
@@ -201,7 +203,11 @@ function nonFinite(
  * agent.close();
  * ```
  */
-export class ACKTR extends Agent<AcktrConfig, ActorCritic> {
+export class ACKTR<const E extends AgentSpaces = AgentSpaces>
+  extends Agent<AcktrConfig, E> {
+  /** Policy that acts, without its parameters. */
+  declare readonly model: ActorCritic;
+
   /**
    * Creates an agent.
    *
@@ -211,7 +217,7 @@ export class ACKTR extends Agent<AcktrConfig, ActorCritic> {
    * another one.
    * @throws {TypeError} If a space is a dict or tuple.
    */
-  constructor(spaces: AgentSpaces, options: AgentOptions<AcktrConfig> = {}) {
+  constructor(spaces: E, options: AgentOptions<AcktrConfig> = {}) {
     super(acktr, spaces, options);
   }
 }

@@ -40,6 +40,7 @@ import type {
 import { buildParts } from "./_build_parts.ts";
 import { checkArguments } from "./_check_parts.ts";
 import type {
+  AgentActions,
   AgentOptions,
   AgentSpaces,
   AgentState,
@@ -82,7 +83,7 @@ type Run = Pick<Learner, "run">;
  * A restored agent continues bit for bit.
  *
  * @typeParam Config Settings of the algorithm.
- * @typeParam P Policy that acts.
+ * @typeParam E Environments, or their spaces: the type of the actions.
  *
  * @example
  * ```ts
@@ -101,12 +102,14 @@ type Run = Pick<Learner, "run">;
  * agent.close();
  * ```
  */
-export class Agent<Config extends object = object, P extends Policy = Policy>
-  implements Trainable {
+export class Agent<
+  Config extends object = object,
+  const E extends AgentSpaces = AgentSpaces,
+> implements Trainable {
   /** All settings. */
   readonly config: Readonly<Config>;
   /** Policy that acts, without its parameters. */
-  readonly model: P;
+  readonly model: Policy;
   /**
    * Estimates Q-values in one state, if the algorithm has a Q-function.
    *
@@ -126,7 +129,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   /** Scaling of the environment, written to exported policies. */
   readonly #spaces: AgentSpaces;
   #onNotice: AgentOptions["onNotice"];
-  readonly #parts: AnyParts<P>;
+  readonly #parts: AnyParts;
   readonly #context: BuildContext;
   readonly #normalization: Normalization;
   readonly #learner: Learner;
@@ -165,8 +168,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * space, or box actions are masked.
    */
   constructor(
-    algorithm: Algorithm<Config, P>,
-    spaces: AgentSpaces,
+    algorithm: Algorithm<Config>,
+    spaces: E,
     options: AgentOptions<Config> = {},
   ) {
     checkArguments(algorithm, spaces, options);
@@ -353,13 +356,13 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @returns Actions `[numEnvs, ...]` as the environment takes them.
    * @throws {TypeError} If masks are missing, or not expected.
    */
-  act(observations: Batch, actionMasks?: Uint8Array): ActionArray {
+  act(observations: Batch, actionMasks?: Uint8Array): AgentActions<E> {
     checkActionMasks(actionMasks, this.#expected);
     this.#masks?.set(actionMasks!);
     const { overdue = 0 } = this.memory;
     for (let i = 1; i <= overdue; i++) this.#learn(i === overdue);
     this.#decision = this.#decide(observations);
-    return this.#toEnv(this.#decision.actions);
+    return this.#toEnv(this.#decision.actions) as AgentActions<E>;
   }
 
   #decide(given: Batch): Omit<PolicyStep, "step"> {
@@ -568,23 +571,26 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @param options Deterministic or not, number of environments, seed.
    * @returns The actor.
    */
-  policy(options: PolicyOptions = {}): Actor {
+  policy(options: PolicyOptions = {}): Actor<AgentActions<E>> {
     refuseUnknown(options, ACTOR_OPTIONS, "an actor");
     const { observations, actionSpace, masked, learned } = this.#context;
     const { numEnvs = this.#context.numEnvs } = options;
     const { sampleFrequency = -1 } = this.model.noiseSchedule ?? {};
-    const actor = new PolicyActor(this.model, {
+    const actor: Actor = new PolicyActor(this.model, {
       ...options,
       ...{ numEnvs, actionSpace, masked, compilation: learned.compilation },
       params: () => learned.params,
       renewsNoise: (step) =>
         sampleFrequency !== -1 && step % sampleFrequency === 0,
     });
-    if (this.#normalization.observations === undefined) return actor;
+    if (this.#normalization.observations === undefined) {
+      return actor as Actor<AgentActions<E>>;
+    }
     const read = observations.reader(numEnvs);
     return {
       numEnvs,
-      act: (observations, masks) => actor.act(read(observations), masks),
+      act: (observations, masks) =>
+        actor.act(read(observations), masks) as AgentActions<E>,
       observe: (step) => actor.observe(step),
       endEpisodes: () => actor.endEpisodes(),
     };

@@ -9,6 +9,7 @@ import type {
   TensorType,
 } from "@bellman/compute";
 import type {
+  ActionArray,
   DictOf,
   Network,
   NoiseSpec,
@@ -21,6 +22,7 @@ import type {
   PolicyResultInputs,
 } from "@bellman/policies";
 import type {
+  ActionsOf,
   Awaitable,
   GoalFunctions,
   ObservationScaling,
@@ -287,6 +289,14 @@ export interface AgentSpaces extends GoalFunctions {
    */
   readonly actionMasks?: Uint8Array | boolean;
 }
+
+/**
+ * Typed array of an agent's actions: `Int32Array` for discrete ones, `Float32Array` for
+ * those of a box of float32.
+ *
+ * @typeParam E Environments, or their spaces.
+ */
+export type AgentActions<E> = Extract<ActionsOf<E>, ActionArray>;
 
 /** Spaces and length of the run, with observations as the policy sees them. */
 export interface AgentContext

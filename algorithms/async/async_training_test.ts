@@ -73,7 +73,7 @@ for (
     training.close();
 
     const config = { ...defaultsOf<AsyncConfig>(schema), ...SMALL };
-    const { model } = new Agent<AsyncConfig>(define(), spaces, { config });
+    const { model } = new Agent(define(), spaces, { config });
     const params = model.init(new RandomStream(4).split("init"));
     const shared = SharedParameters.from(
       ravel(params).dataSync() as Float32Array,
@@ -83,7 +83,7 @@ for (
     const seed = deriveSeed(deriveSeed(4, 0), 0);
     const env = makeVec("CartPole-v1", { numEnvs: 1 });
     const server = shared.connect(0);
-    const agent = new Agent<AsyncConfig>(define(() => server), env, {
+    const agent = new Agent(define(() => server), env, {
       config,
       seed,
       totalTimesteps: 1000,

@@ -43,7 +43,7 @@ function agentOf(
   env: VecEnv,
   { config = {}, engine = "eager" }: { config?: Config; engine?: Engine } = {},
 ): Agent<AsyncConfig> {
-  return new Agent<AsyncConfig>(METHODS[name], env, {
+  return new Agent(METHODS[name], env, {
     config: { ...smallOf(METHODS[name]), ...config },
     seed: 3,
     engine,
@@ -54,7 +54,7 @@ function agentOf(
 for (const method of Object.values(METHODS)) {
   Deno.test(`${method.meta.name} tells all of its statistics`, () => {
     const env = makeVec("CartPole-v1", { numEnvs: 1 });
-    const agent = new Agent<AsyncConfig>(method, env, {
+    const agent = new Agent(method, env, {
       config: smallOf(method),
     });
     let observations = env.reset({ seed: 1 }), stats;

@@ -161,6 +161,8 @@ function unusedOf(
  * `update` returns `loss`, `grad_norm`, `q_mean`, `target_mean`, `epsilon`,
  * `learning_rate` and, for categorical values, `clipped_mass`.
  *
+ * @typeParam E Environments, or their spaces: the type of the actions.
+ *
  * @example
  * ```ts
  * import { DQN } from "@bellman/dqn";
@@ -193,7 +195,11 @@ function unusedOf(
  * agent.close();
  * ```
  */
-export class DQN extends Agent<DqnConfig, QPolicy> {
+export class DQN<const E extends AgentSpaces = AgentSpaces>
+  extends Agent<DqnConfig, E> {
+  /** Policy that acts, without its parameters. */
+  declare readonly model: QPolicy;
+
   /**
    * Estimates the Q-values of all actions in one state.
    *
@@ -210,7 +216,7 @@ export class DQN extends Agent<DqnConfig, QPolicy> {
    * @throws {RangeError} If a setting is out of its range, or sizes do not fit.
    * @throws {TypeError} If actions are not discrete.
    */
-  constructor(spaces: AgentSpaces, options: AgentOptions<DqnConfig> = {}) {
+  constructor(spaces: E, options: AgentOptions<DqnConfig> = {}) {
     super(dqn, spaces, options);
   }
 }

@@ -250,6 +250,8 @@ function checkSettings(
  * `epochs_done`, `stopped_early`, `explained_variance`, `learning_rate` and, for
  * Gaussian actions, `clipped_actions`.
  *
+ * @typeParam E Environments, or their spaces: the type of the actions.
+ *
  * @example
  * ```ts
  * import { PPO } from "@bellman/ppo";
@@ -277,7 +279,11 @@ function checkSettings(
  * agent.close();
  * ```
  */
-export class PPO extends Agent<PpoConfig, ActorCritic> {
+export class PPO<const E extends AgentSpaces = AgentSpaces>
+  extends Agent<PpoConfig, E> {
+  /** Policy that acts, without its parameters. */
+  declare readonly model: ActorCritic;
+
   /**
    * Creates an agent.
    *
@@ -288,7 +294,7 @@ export class PPO extends Agent<PpoConfig, ActorCritic> {
    * @throws {TypeError} If a space is a dict or tuple, or gSDE is used for actions that
    * are not a box.
    */
-  constructor(spaces: AgentSpaces, options: AgentOptions<PpoConfig> = {}) {
+  constructor(spaces: E, options: AgentOptions<PpoConfig> = {}) {
     super(ppo, spaces, options);
   }
 }

@@ -109,6 +109,8 @@ export const sac: Algorithm<SacConfig, StochasticPolicy> = {
  * (https://arxiv.org/abs/1801.01290); Christodoulou 2019
  * (https://arxiv.org/abs/1910.07207).
  *
+ * @typeParam E Environments, or their spaces: the type of the actions.
+ *
  * @example
  * ```ts
  * import { SAC } from "@bellman/sac";
@@ -140,7 +142,11 @@ export const sac: Algorithm<SacConfig, StochasticPolicy> = {
  * agent.close();
  * ```
  */
-export class SAC extends Agent<SacConfig, StochasticPolicy> {
+export class SAC<const E extends AgentSpaces = AgentSpaces>
+  extends Agent<SacConfig, E> {
+  /** Policy that acts, without its parameters. */
+  declare readonly model: StochasticPolicy;
+
   /**
    * Estimates Q-values in one state, by the first Q-function.
    *
@@ -160,7 +166,7 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
    * @throws {TypeError} If settings exclude each other, or a space is neither
    * box nor discrete.
    */
-  constructor(spaces: AgentSpaces, options: SacOptions = {}) {
+  constructor(spaces: E, options: SacOptions = {}) {
     const { rewardScale, ...others } = options;
     const build: typeof sac.build = (config, context) =>
       partsOf(config, context, rewardScale);

@@ -69,6 +69,8 @@ export const ddpg: Algorithm<Td3Config> = {
  *
  * Source: Fujimoto et al. 2018 (https://arxiv.org/abs/1802.09477).
  *
+ * @typeParam E Environments, or their spaces: the type of the actions.
+ *
  * @example
  * ```ts
  * import { TD3 } from "@bellman/td3";
@@ -100,7 +102,8 @@ export const ddpg: Algorithm<Td3Config> = {
  * agent.close();
  * ```
  */
-export class TD3 extends Agent<Td3Config> {
+export class TD3<const E extends AgentSpaces = AgentSpaces>
+  extends Agent<Td3Config, E> {
   /**
    * Creates an agent.
    *
@@ -110,7 +113,7 @@ export class TD3 extends Agent<Td3Config> {
    * is infinite.
    * @throws {TypeError} If actions are not box.
    */
-  constructor(spaces: AgentSpaces, options: AgentOptions<Td3Config> = {}) {
+  constructor(spaces: E, options: AgentOptions<Td3Config> = {}) {
     super(td3, spaces, options);
   }
 }

@@ -15,7 +15,14 @@ import {
   observationBuffer,
   type ObservationInputArrays,
 } from "../networks/observations.ts";
-import type { BoxSpace, PolicyOptions, Space, StateTree } from "@bellman/types";
+import type {
+  BatchOf,
+  BoxSpace,
+  PolicyOptions,
+  Space,
+  StateTree,
+  ValueOf,
+} from "@bellman/types";
 import { ARRAYS, boundsOf } from "../networks/_layers.ts";
 
 /** Inputs of a compiled policy. */
@@ -296,6 +303,13 @@ export type CompilablePolicy<O extends PolicyOutput = PolicyOutput> = Pick<
 /** Typed arrays of actions, as environments take them. */
 export type ActionArray = Float32Array | Float64Array | Int32Array | Uint8Array;
 
+/**
+ * Typed array of actions of a space.
+ *
+ * @typeParam S The space: any but dict and tuple.
+ */
+export type ActionsIn<S> = Extract<BatchOf<ValueOf<S>>, ActionArray>;
+
 /** Options of {@link envActions}. */
 export interface EnvActionsOptions {
   /**
@@ -326,9 +340,16 @@ export interface EnvActionsOptions {
  * assertEquals(envActions(box, { squashed: true })([1, -0.5]), Float32Array.of(2, -1));
  * ```
  */
-export function envActions(
-  space: Space,
+export function envActions<const S extends Space>(
+  space: S,
   options: EnvActionsOptions = {},
+): (sampled: ArrayLike<number>) => ActionsIn<S> {
+  return arrayMaker(space, options) as never;
+}
+
+function arrayMaker(
+  space: Space,
+  options: EnvActionsOptions,
 ): (sampled: ArrayLike<number>) => ActionArray {
   switch (space.type) {
     case "multiBinary":
@@ -361,24 +382,33 @@ function bounder(
   };
 }
 
-/** Actor on arrays whose calls return at once, not promises. */
-export interface Actor {
+/**
+ * Actor on arrays whose calls return at once, not promises.
+ *
+ * @typeParam A Actions of all environments, such as `Int32Array`.
+ */
+export interface Actor<A extends ActionArray = ActionArray> {
   /** Number of environments that it acts in. */
   readonly numEnvs: number;
   /** Chooses one allowed action for each row of the observations `[numEnvs, ...]`. */
-  act(observations: ObservationBatch, actionMasks?: Uint8Array): ActionArray;
+  act(observations: ObservationBatch, actionMasks?: Uint8Array): A;
   /** Records a step: resets the recurrent states of episodes that ended. */
   observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void;
   /** Resets all recurrent states, as the environments are reset. */
   endEpisodes(): void;
 }
 
-/** Options of {@link PolicyActor}. */
-export interface PolicyActorOptions extends PolicyOptions {
+/**
+ * Options of {@link PolicyActor}.
+ *
+ * @typeParam S Action space.
+ */
+export interface PolicyActorOptions<S extends Space = Space>
+  extends PolicyOptions {
   /** Number of environments that the actor acts for. */
   readonly numEnvs: number;
   /** Action space. */
-  readonly actionSpace: Space;
+  readonly actionSpace: S;
   /** Returns the latest parameters. */
   readonly params: () => ResidentState<Params>;
   /** Compilation settings. */
@@ -416,6 +446,8 @@ export interface PolicyActorOptions extends PolicyOptions {
  * Actor for a policy whose parameters are kept elsewhere, as by an agent, with its own
  * random stream and recurrent state.
  *
+ * @typeParam S Action space.
+ *
  * @example
  * ```ts
  * import { RandomStream, selectBackend } from "@bellman/compute";
@@ -439,7 +471,8 @@ export interface PolicyActorOptions extends PolicyOptions {
  * assertEquals(actor.act([0, 1, 2]).length, 3);
  * ```
  */
-export class PolicyActor implements Actor, PolicyMemory {
+export class PolicyActor<const S extends Space = Space>
+  implements Actor<ActionsIn<S>>, PolicyMemory {
   /** Number of environments that it acts in. */
   readonly numEnvs: number;
   /** Recurrent states `[numEnvs, stateSize]`. */
@@ -448,7 +481,7 @@ export class PolicyActor implements Actor, PolicyMemory {
   readonly starts: Float32Array;
   readonly #policy: Policy;
   readonly #options: PolicyActorOptions;
-  readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
+  readonly #toEnv: (sampled: ArrayLike<number>) => ActionsIn<S>;
   readonly #observations: ObservationInputArrays;
   readonly #random: RandomStream;
   readonly #noise: Float32Array;
@@ -465,7 +498,7 @@ export class PolicyActor implements Actor, PolicyMemory {
    * @throws {RangeError} If the number of environments is not a whole number above 0.
    * @throws {TypeError} If `masked` is true and the policy's actions cannot be masked.
    */
-  constructor(policy: Policy, options: PolicyActorOptions) {
+  constructor(policy: Policy, options: PolicyActorOptions<S>) {
     const { numEnvs, actionSpace, seed = 0, random, masked } = options;
     if (!Number.isInteger(numEnvs) || numEnvs < 1) {
       throw new RangeError(
@@ -496,7 +529,7 @@ export class PolicyActor implements Actor, PolicyMemory {
    * @returns Actions `[numEnvs, ...]` as the environment takes them.
    * @throws {TypeError} If masks are missing, not expected or of a wrong length.
    */
-  act(observations: unknown, actionMasks?: Uint8Array): ActionArray {
+  act(observations: unknown, actionMasks?: Uint8Array): ActionsIn<S> {
     const { actions, state } = this.ask(
       this.#policy.observationArray(
         observations as ObservationBatch,

@@ -2,9 +2,10 @@
  * An environment without a limit of steps, whose episodes end after `ends` steps, or
  * never: `Endless-v0`.
  */
+import type { DiscreteSpace } from "@bellman/types";
 import { CART_POLE, DynamicsEnv, register } from "@bellman/envs";
 
-class EndlessEnv extends DynamicsEnv<number> {
+class EndlessEnv extends DynamicsEnv<DiscreteSpace> {
   readonly #ends: number;
   #steps = 0;
 

@@ -6,6 +6,7 @@ import process from "node:process";
 import { isMainThread } from "node:worker_threads";
 import { registerLogger } from "@bellman/runs/settings";
 import { CART_POLE, DynamicsEnv, register } from "@bellman/envs";
+import type { DiscreteSpace } from "@bellman/types";
 
 /** When and how it fails. */
 interface Failure {
@@ -16,7 +17,7 @@ interface Failure {
 
 let steps = 0;
 
-class FailingEnv extends DynamicsEnv<number> {
+class FailingEnv extends DynamicsEnv<DiscreteSpace> {
   readonly #failure: Failure;
 
   constructor(failure: Failure) {
