@@ -10,8 +10,8 @@ import {
 
 /** The loss, and further results of a loss function. */
 export interface LossValue<A extends Params = Params> {
-  /** Number that the gradients are of. */
-  loss: tf.Scalar;
+  /** Number that the gradients are of, a scalar. */
+  loss: tf.Tensor;
   /** Further results, kept and returned as they are. */
   aux?: A;
 }
@@ -35,7 +35,8 @@ export interface ValueAndGradients<A extends Params = Params> {
  * @param loss A pure function of the parameters in TensorFlow.js operations.
  * @param params The parameters, floating point.
  * @returns The loss, the further results and the gradients.
- * @throws {TypeError} If the loss is no scalar, or depends on no parameter at all.
+ * @throws {TypeError} If the loss is no scalar, or depends on no parameter at all, or
+ * the function returns further results outside `aux`.
  * @example
  * ```ts
  * import { valueAndGradients } from "@bellman/compute";
@@ -62,9 +63,9 @@ export function valueAndGradients<A extends Params = Params>(
   let kept = {} as A;
   const forward = (): tf.Scalar => {
     const value = loss(params);
-    checkScalar(value.loss);
+    checkLoss(value);
     kept = mapParams(value.aux ?? {}, (it) => tf.keep(it.clone())) as A;
-    return value.loss;
+    return value.loss as tf.Scalar;
   };
   return tf.tidy(() => {
     const { value, grads } = tf.engine().gradients(
@@ -90,7 +91,18 @@ export function valueAndGradients<A extends Params = Params>(
   });
 }
 
-function checkScalar(loss: tf.Tensor): void {
+function checkLoss(value: LossValue): void {
+  const { loss, aux: _, ...others } = Object(value) as LossValue;
+  const refuse = (found: string, wanted: string) => {
+    throw new TypeError(
+      `Cannot take gradients of a loss function that returned ${found}: expected ${wanted}`,
+    );
+  };
+  const [name] = Object.keys(others);
+  if (loss?.rank === undefined) refuse("no loss", "{ loss }");
+  if (name !== undefined) {
+    refuse(`'${name}' beside its loss`, `{ loss, aux: { ${name} } }`);
+  }
   if (loss.rank === 0) return;
   throw new TypeError(
     `Cannot take gradients of a loss of shape [${loss.shape}]: expected one number, such as its tf.mean`,

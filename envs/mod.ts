@@ -71,7 +71,7 @@ export { RunningMeanStd } from "./wrappers/running_mean_std.ts";
 export * from "./wrappers/time_limit.ts";
 export * from "./wrappers/transforms.ts";
 export * from "./wrappers/channels_last.ts";
-export { Wrapper } from "./wrappers/wrapper.ts";
+export { type StepOf, Wrapper } from "./wrappers/wrapper.ts";
 
 import "./classic_control/register.ts";
 export { ACROBOT } from "./classic_control/acrobot.ts";

@@ -163,18 +163,14 @@ export type Batch = BoxArray | { [key: string]: Batch } | Batch[];
  *
  * @typeParam V One value.
  */
-export type BatchOf<V> = V extends number ? Int32Array
-  : V extends BoxArray ? WideArray<V>
+export type BatchOf<V> = V extends number | Int32Array ? Int32Array
+  : V extends Float32Array ? Float32Array
+  : V extends Float64Array ? Float64Array
+  : V extends Uint8Array ? Uint8Array
   : V extends object ? {
       -readonly [K in keyof V]: SpaceValue extends V[K] ? Batch : BatchOf<V[K]>;
     }
   : never;
-
-/** Typed array on a buffer of any kind. */
-type WideArray<V> = V extends Float32Array ? Float32Array
-  : V extends Float64Array ? Float64Array
-  : V extends Int32Array ? Int32Array
-  : Uint8Array;
 
 /**
  * One value of a space.

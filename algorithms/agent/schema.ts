@@ -48,6 +48,45 @@ export interface PropertySchema {
 }
 
 /**
+ * Settings that a schema describes: the type of an algorithm's `config` where its schema
+ * is a constant (`as const`). A property whose `type` is no literal has the type of its
+ * default.
+ *
+ * @typeParam S Type of the schema, such as `typeof schema`.
+ */
+export type SettingsOf<S extends ConfigSchema> = {
+  -readonly [K in keyof S["properties"]]: SettingOf<S["properties"][K]>;
+};
+
+/**
+ * Value that a setting's schema describes.
+ *
+ * @typeParam P Type of its schema.
+ * @typeParam T Its JSON types.
+ */
+export type SettingOf<
+  P,
+  T = P extends { readonly type: infer U }
+    ? U extends readonly (infer V)[] ? V : U
+    : never,
+> = P extends { readonly enum: readonly (infer V)[] } ? V
+  : P extends { readonly const: infer V } ? V
+  : P extends { readonly anyOf: readonly (infer Q)[] } ? SettingOf<Q>
+  : [T] extends [never] ? unknown
+  : string extends T ? P extends { readonly default: infer D } ? D : unknown
+  : T extends "integer" | "number" ? number
+  : T extends "string" ? string
+  : T extends "boolean" ? boolean
+  : T extends "null" ? null
+  : T extends "array"
+    ? P extends { readonly items: infer Q } ? SettingOf<Q>[] : unknown[]
+  : P extends { readonly properties: infer O }
+    ? { -readonly [K in keyof O]: SettingOf<O[K]> }
+  : P extends { readonly additionalProperties: infer Q extends PropertySchema }
+    ? Record<string, SettingOf<Q>>
+  : Record<string, unknown>;
+
+/**
  * Returns the default settings of a schema.
  *
  * @typeParam Config Settings that the schema was made from.

@@ -8,18 +8,63 @@ import type {
   VecEnv,
 } from "@bellman/types";
 
-/** Numbers in, whole numbers out: the form of most classic environments. */
-type Classic = Env<Float32Array, number>;
-
-/** Environment whose observations have goals. */
-type Goals<T extends SpaceValue, A extends SpaceValue> = Env<
-  { observation: T; achieved_goal: T; desired_goal: T },
-  A
->;
-
-type Mujoco = Env<Float64Array, Float32Array>;
-
-type Atari = Env<Uint8Array, number>;
+/** Types of this package's environments by id. */
+export type BuiltInEnvs =
+  & Record<
+    | "CartPole-v0"
+    | "CartPole-v1"
+    | "PositionOnlyCartPole-v1"
+    | "MountainCar-v0"
+    | "Acrobot-v1",
+    Env<Float32Array, number>
+  >
+  & Record<
+    "MountainCarContinuous-v0" | "Pendulum-v1",
+    Env<Float32Array, Float32Array>
+  >
+  & Record<"Bandit-v0" | "Chain-v0", Env<number, number>>
+  & Record<"Identity-v0", Env>
+  & Record<"GridWorld-v0", Env<Uint8Array, number>>
+  & Record<
+    "BitFlip-v0",
+    Env<
+      {
+        observation: Uint8Array;
+        achieved_goal: Uint8Array;
+        desired_goal: Uint8Array;
+      },
+      number
+    >
+  >
+  & Record<
+    "Reach-v0",
+    Env<
+      {
+        observation: Float32Array;
+        achieved_goal: Float32Array;
+        desired_goal: Float32Array;
+      },
+      Float32Array
+    >
+  >
+  & Record<
+    | "Reacher-v5"
+    | "Pusher-v5"
+    | "InvertedPendulum-v5"
+    | "InvertedDoublePendulum-v5"
+    | "HalfCheetah-v5"
+    | "Hopper-v5"
+    | "Swimmer-v5"
+    | "Walker2d-v5"
+    | "Ant-v5"
+    | "Humanoid-v5"
+    | "HumanoidStandup-v5",
+    Env<Float64Array, Float32Array>
+  >
+  & Record<
+    `ALE/${string}-v5` | `${string}NoFrameskip-v${0 | 4}`,
+    Env<Uint8Array, number>
+  >;
 
 /**
  * Types of environments by id: {@linkcode make} and {@linkcode makeVec} return them.
@@ -33,34 +78,7 @@ type Atari = Env<Uint8Array, number>;
  * }
  * ```
  */
-export interface RegisteredEnvs {
-  "CartPole-v0": Classic;
-  "CartPole-v1": Classic;
-  "PositionOnlyCartPole-v1": Classic;
-  "MountainCar-v0": Classic;
-  "MountainCarContinuous-v0": Env<Float32Array, Float32Array>;
-  "Acrobot-v1": Classic;
-  "Pendulum-v1": Env<Float32Array, Float32Array>;
-  "Bandit-v0": Env<number, number>;
-  "Chain-v0": Env<number, number>;
-  "Identity-v0": Env;
-  "BitFlip-v0": Goals<Uint8Array, number>;
-  "Reach-v0": Goals<Float32Array, Float32Array>;
-  "GridWorld-v0": Env<Uint8Array, number>;
-  "Reacher-v5": Mujoco;
-  "Pusher-v5": Mujoco;
-  "InvertedPendulum-v5": Mujoco;
-  "InvertedDoublePendulum-v5": Mujoco;
-  "HalfCheetah-v5": Mujoco;
-  "Hopper-v5": Mujoco;
-  "Swimmer-v5": Mujoco;
-  "Walker2d-v5": Mujoco;
-  "Ant-v5": Mujoco;
-  "Humanoid-v5": Mujoco;
-  "HumanoidStandup-v5": Mujoco;
-  [id: `ALE/${string}-v5`]: Atari;
-  [id: `${string}NoFrameskip-v4`]: Atari;
-}
+export interface RegisteredEnvs extends BuiltInEnvs {}
 
 /** Id of an environment: one that is known by its type, or any other. */
 export type EnvId = keyof RegisteredEnvs | (string & Record<never, never>);

@@ -9,6 +9,7 @@ import type {
   Space,
   SpaceValue,
   StateTree,
+  ValueOf,
   VecEnv,
   VecStep,
 } from "@bellman/types";
@@ -169,14 +170,8 @@ export abstract class ObservationWrapper<
  *
  * @typeParam E The environment.
  */
-export type ObservationOf<E> = E extends VecEnv ? RowOf<ObservationsOf<E>>
+export type ObservationOf<E> = E extends VecEnv ? ValueOf<E["observationSpace"]>
   : ObservationsOf<E>;
-
-/** One row of a batch; those of whole numbers may be single numbers. */
-type RowOf<B> = Batch extends B ? SpaceValue
-  : B extends Int32Array ? number | Int32Array
-  : B extends BoxArray ? B
-  : { [K in keyof B]: RowOf<B[K]> };
 
 /**
  * Replaces each observation by a function of it.
