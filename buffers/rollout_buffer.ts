@@ -4,25 +4,31 @@ import {
   type ArrayCheck,
   checkCount,
   collect,
-  type Field,
+  type DataOf,
   type FieldArray,
   type FieldData,
+  type Fields,
   type FieldValues,
   foreignState,
   makeSchema,
   nest,
   type Schema,
   unknownField,
+  type ValuesOf,
 } from "./fields.ts";
 
-/** Options of a {@linkcode RolloutBuffer}. */
-export interface RolloutBufferOptions {
+/**
+ * Options of a {@linkcode RolloutBuffer}.
+ *
+ * @typeParam F Fields of a step.
+ */
+export interface RolloutBufferOptions<F extends Fields = Fields> {
   /** Number of parallel streams: environments, sensors. */
   readonly numEnvs: number;
   /** Capacity in steps of each stream. */
   readonly numSteps: number;
   /** Fields of each step, by name. */
-  readonly fields: Readonly<Record<string, Field>>;
+  readonly fields: F;
 }
 
 /** Saved state of a {@linkcode RolloutBuffer}. */
@@ -40,6 +46,8 @@ export type RolloutBufferState = {
  * + step` is a step, so the steps of a stream are contiguous. Adding a step copies its
  * numbers without allocating, except views of rows with 128 numbers or more if the
  * array is another one than for the last step.
+ *
+ * @typeParam F Fields of a step.
  *
  * @example
  * ```ts
@@ -64,7 +72,7 @@ export type RolloutBufferState = {
  * assertEquals(buffer.data("rewards"), Float64Array.of(0, 1, 2, 10, 11, 12));
  * ```
  */
-export class RolloutBuffer {
+export class RolloutBuffer<const F extends Fields = Fields> {
   /** Number of parallel streams. */
   readonly numEnvs: number;
   /** Capacity in steps. */
@@ -85,7 +93,7 @@ export class RolloutBuffer {
    * @throws {RangeError} If a size or a shape is not of whole numbers above 0.
    * @throws {TypeError} If a dtype is unknown.
    */
-  constructor(options: RolloutBufferOptions) {
+  constructor(options: RolloutBufferOptions<F>) {
     const { numEnvs, numSteps, fields } = options;
     checkCount("numEnvs", numEnvs);
     checkCount("numSteps", numSteps);
@@ -120,13 +128,18 @@ export class RolloutBuffer {
    * field.
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
-  add(step: { readonly [field: string]: FieldValues }): void {
+  add(step: { readonly [K in keyof F]: ValuesOf<F[K]> }): void {
     if (this.full) {
       throw new RangeError(
         `Cannot add a step to a full buffer: it holds ${this.#length} of ${this.numSteps} steps, clear() it first`,
       );
     }
-    collect(this.#schema.root, step, this.#adding, this.#values);
+    collect(
+      this.#schema.root,
+      step as FieldValues,
+      this.#adding,
+      this.#values,
+    );
     for (let i = 0; i < this.#writers.length; i++) {
       this.#writers[i].write(this.#values[i], this.#length);
     }
@@ -146,8 +159,10 @@ export class RolloutBuffer {
    * @returns An array `[env, step, ...shape]`, or arrays nested as the field.
    * @throws {RangeError} If there is no such field.
    */
-  data(field: string): FieldData {
-    if (Object.hasOwn(this.#data, field)) return this.#data[field];
+  data<K extends keyof F & string>(field: K): DataOf<F[K]> {
+    if (Object.hasOwn(this.#data, field)) {
+      return this.#data[field] as DataOf<F[K]>;
+    }
     throw unknownField("read", this.#schema.root, field);
   }
 
@@ -167,7 +182,7 @@ export class RolloutBuffer {
    * const buffer = new RolloutBuffer({ numEnvs: 1, numSteps: 5, fields });
    * for (let step = 0; step < 5; step++) buffer.add({ x: [step * step] });
    *
-   * const x = buffer.data("x") as Int32Array;
+   * const x = buffer.data("x");
    * const seen: number[] = [];
    * for (const rows of buffer.minibatches({ integer: (n) => n - 1 }, 2)) {
    *   for (const row of rows) seen.push(x[row]);

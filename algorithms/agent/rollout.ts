@@ -415,7 +415,6 @@ function makeArrays(
       finalValues: NUMBER,
     },
   });
-  const data = <T>(field: string) => buffer.data(field) as T;
   const initialState = new Float32Array(numEnvs * policy.stateSize);
   const targets = mapNames(inputs, () => new Float32Array(rows));
   return {
@@ -423,17 +422,17 @@ function makeArrays(
     data: {
       numEnvs,
       numSteps,
-      rewards: data("rewards"),
-      terminated: data("terminated"),
-      truncated: data("truncated"),
-      values: data("values"),
-      finalValues: data("finalValues"),
+      rewards: buffer.data("rewards"),
+      terminated: buffer.data("terminated"),
+      truncated: buffer.data("truncated"),
+      values: buffer.data("values"),
+      finalValues: buffer.data("finalValues"),
       lastValues: new Float32Array(numEnvs),
     },
     drawn: {
       ...mapNames(
         Object.keys(fields),
-        (name) => data<DictOf<TensorData>>(name),
+        (name) => (buffer as RolloutBuffer).data(name) as DictOf<TensorData>,
       ),
       ...targets,
       ...(policy.stateSize > 0 && { state: initialState }),

@@ -180,6 +180,7 @@ export class Hindsight {
    * Relabels rows of a batch, each with probability `k / (k + 1)`, and recomputes their
    * rewards. The buffer must not have changed since they were sampled.
    *
+   * @typeParam B Type of the batch.
    * @param batch Batch of the buffer, from `sample` or `gather`; changed in place.
    * @param random Random stream.
    * @returns The batch.
@@ -187,8 +188,11 @@ export class Hindsight {
    * gives another number of results than rows.
    * @throws {TypeError} If the batch is not as the buffer makes them.
    */
-  relabel(batch: Batch, random: Random): Batch {
-    const checked = this.#rowGatherer.check(batch);
+  relabel<B extends Pick<Batch, "slots" | "weights">>(
+    batch: B,
+    random: Random,
+  ): B {
+    const checked = this.#rowGatherer.check(batch as Batch);
     const { slots } = checked.drawn;
     const goals = this.#goalsFor(slots.length);
     for (const slot of slots) {

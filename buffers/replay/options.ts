@@ -1,7 +1,6 @@
 import type { StateTree } from "@bellman/types";
 import type {
   DataOf,
-  FieldArray,
   FieldData,
   Fields,
   FieldValues,
@@ -10,18 +9,15 @@ import type {
 import type { Sampler } from "../samplers/sampler.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** Names of next values, with the fields that they are values of. */
-export type Names = Readonly<Record<string, string>>;
-
 /**
  * Options of a {@linkcode ReplayBuffer}.
  *
  * @typeParam F Fields of a row.
- * @typeParam N Names of values after a step, and their fields.
+ * @typeParam E Order of rows as steps of episodes.
  */
 export interface ReplayBufferOptions<
   F extends Fields = Fields,
-  N extends Names = Names,
+  E extends EpisodeOptions = EpisodeOptions,
 > {
   /** Capacity in rows; a multiple of `numEnvs` if rows are steps of episodes. */
   readonly capacity: number;
@@ -34,7 +30,7 @@ export interface ReplayBufferOptions<
    */
   readonly numEnvs?: number;
   /** Order of rows as steps of episodes; without it rows are independent. */
-  readonly episodes?: EpisodeOptions<N>;
+  readonly episodes?: E;
   /**
    * Sampler of the rows of a batch.
    *
@@ -50,12 +46,8 @@ export interface ReplayBufferOptions<
   readonly storage?: Storage;
 }
 
-/**
- * Order of rows as steps of episodes.
- *
- * @typeParam N Names of values after a step, and their fields.
- */
-export interface EpisodeOptions<N extends Names = Names> {
+/** Order of rows as steps of episodes. */
+export interface EpisodeOptions {
   /**
    * Termination flag: field that is above 0 where a step terminated its episode; a
    * single uint8 for each row.
@@ -78,7 +70,7 @@ export interface EpisodeOptions<N extends Names = Names> {
    *
    * @default {}
    */
-  readonly next?: N;
+  readonly next?: Readonly<Record<string, string>>;
   /**
    * Frame stacks: paths of array fields, with the number of frames. A row stores one
    * frame; sampled are the last frames of the episode up to it, along the last axis,
@@ -133,9 +125,12 @@ export interface NStepOptions {
  * the arrays and may reuse them.
  *
  * @typeParam F Fields of a row.
- * @typeParam N Names of values after a step, and their fields.
+ * @typeParam E Order of rows as steps of episodes.
  */
-export type Batch<F extends Fields = Fields, N extends Names = Names> =
+export type Batch<
+  F extends Fields = Fields,
+  E extends EpisodeOptions = EpisodeOptions,
+> =
   & {
     /** Slot of each row in the buffer. */
     readonly slots: Int32Array;
@@ -145,33 +140,70 @@ export type Batch<F extends Fields = Fields, N extends Names = Names> =
   & (string extends keyof F ? { readonly [field: string]: FieldData }
     :
       & { readonly [K in keyof F]: DataOf<F[K]> }
+      & NamedData<F, NonNullable<E["next"]>>
+      & (E extends { readonly nStep: infer S extends NStepOptions }
+        ? ReturnData<F, S>
+        : {
+          /** Discounts of the bootstrap values of n-step returns. */
+          readonly discount?: Float32Array;
+        }));
+
+/**
+ * Data of fields by other names.
+ *
+ * @typeParam F Fields of a row.
+ * @typeParam N Names, and their fields.
+ */
+export type NamedData<F, N> = {
+  readonly [K in keyof N as string extends K ? never : K]: N[K] extends keyof F
+    ? DataOf<F[N[K]]>
+    : FieldData;
+};
+
+/**
+ * Data of n-step returns: discounts of the bootstrap values, and values between.
+ *
+ * @typeParam F Fields of a row.
+ * @typeParam S Options of the returns.
+ */
+export type ReturnData<F, S extends NStepOptions> =
+  & {
+    readonly [
+      K in S extends { readonly discount: infer D extends string } ? D
+        : "discount"
+    ]: Float32Array;
+  }
+  & (S extends { readonly between: infer N } ?
+      & NamedData<F, N>
       & {
-        readonly [K in keyof N as string extends K ? never : K]: N[K] extends
-          keyof F ? DataOf<F[N[K]]>
-          : FieldData;
+        readonly [
+          K in S extends { readonly betweenDiscount: infer D extends string }
+            ? D
+            : "betweenDiscount"
+        ]: Float32Array;
       }
-      & {
-        /** Discounts of the bootstrap values of n-step returns. */
-        readonly discount?: FieldArray;
-        /** Discounts of the values between. */
-        readonly betweenDiscount?: FieldArray;
-      });
+    : unknown);
 
 /**
  * Numbers of a step of all streams, or of several rows: those of each field, and next
  * values.
  *
  * @typeParam F Fields of a row.
- * @typeParam N Names of values after a step, and their fields.
+ * @typeParam E Order of rows as steps of episodes.
  */
-export type Rows<F extends Fields = Fields, N extends Names = Names> =
-  string extends keyof F ? { readonly [field: string]: FieldValues }
-    :
-      & { readonly [K in keyof F]: ValuesOf<F[K]> }
-      & {
-        readonly [K in keyof N as string extends K ? never : K]: N[K] extends
-          keyof F ? ValuesOf<F[N[K]]> : FieldValues;
-      };
+export type Rows<
+  F extends Fields = Fields,
+  E extends EpisodeOptions = EpisodeOptions,
+> = string extends keyof F ? { readonly [field: string]: FieldValues }
+  :
+    & { readonly [K in keyof F]: ValuesOf<F[K]> }
+    & {
+      readonly [
+        K in keyof NonNullable<E["next"]> as string extends K ? never : K
+      ]: NonNullable<E["next"]>[K] extends infer N extends keyof F
+        ? ValuesOf<F[N]>
+        : FieldValues;
+    };
 
 /** Saved state of a {@linkcode ReplayBuffer}. */
 export type ReplayBufferState = ReplayRows & {

@@ -6,20 +6,20 @@ import {
 import { RankBasedSampler } from "../samplers/rank_based_sampler.ts";
 import type { Random } from "../samplers/sampler.ts";
 import type { Fields } from "../fields.ts";
-import type { Batch, Names, ReplayBufferOptions } from "./options.ts";
+import type { Batch, EpisodeOptions, ReplayBufferOptions } from "./options.ts";
 import { ReplayBuffer } from "./replay_buffer.ts";
 
 /**
  * Options of a {@linkcode PrioritizedReplayBuffer}.
  *
  * @typeParam F Fields of a row.
- * @typeParam N Names of values after a step, and their fields.
+ * @typeParam E Order of rows as steps of episodes.
  */
 export interface PrioritizedReplayBufferOptions<
   F extends Fields = Fields,
-  N extends Names = Names,
+  E extends EpisodeOptions = EpisodeOptions,
 > extends
-  Omit<ReplayBufferOptions<F, N>, "sampler">,
+  Omit<ReplayBufferOptions<F, E>, "sampler">,
   ProportionalSamplerOptions {
   /**
    * Sampling probability from the priority, or from its rank.
@@ -56,12 +56,12 @@ export interface PrioritizedReplayBufferOptions<
  * ```
  *
  * @typeParam F Fields of a row.
- * @typeParam N Names of values after a step, and their fields.
+ * @typeParam E Order of rows as steps of episodes.
  */
 export class PrioritizedReplayBuffer<
   const F extends Fields = Fields,
-  const N extends Names = Names,
-> extends ReplayBuffer<F, N> {
+  const E extends EpisodeOptions = EpisodeOptions,
+> extends ReplayBuffer<F, E> {
   readonly #sampler: PrioritySampler;
   readonly #beta: number;
 
@@ -72,7 +72,7 @@ export class PrioritizedReplayBuffer<
    * @throws {RangeError} If a size, a shape, a name or an exponent does not fit.
    * @throws {TypeError} If a dtype is unknown or options exclude each other.
    */
-  constructor(options: PrioritizedReplayBufferOptions<F, N>) {
+  constructor(options: PrioritizedReplayBufferOptions<F, E>) {
     const sampler = makeSampler(options);
     super({ ...options, sampler });
     this.#sampler = sampler;
@@ -91,10 +91,10 @@ export class PrioritizedReplayBuffer<
    */
   override sample(
     random: Random,
-    options: ({ readonly size: number } | { readonly into: Batch<F, N> }) & {
+    options: ({ readonly size: number } | { readonly into: Batch<F, E> }) & {
       readonly beta?: number;
     },
-  ): Batch<F, N> {
+  ): Batch<F, E> {
     this.#sampler.beta = options.beta ?? this.#beta;
     return super.sample(random, options);
   }

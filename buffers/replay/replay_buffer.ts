@@ -20,7 +20,7 @@ import type { Storage } from "../storage/storage.ts";
 import { Gatherer } from "./gatherer.ts";
 import type {
   Batch,
-  Names,
+  EpisodeOptions,
   ReplayBufferOptions,
   ReplayBufferState,
   ReplayRows,
@@ -67,7 +67,7 @@ export const internals: WeakMap<object, ReplayMemory> = new WeakMap();
  * int32 field is an `Int32Array`.
  *
  * @typeParam F Fields of a row.
- * @typeParam N Names of values after a step, and their fields.
+ * @typeParam E Order of rows as steps of episodes.
  *
  * @example
  * ```ts
@@ -99,7 +99,7 @@ export const internals: WeakMap<object, ReplayMemory> = new WeakMap();
  */
 export class ReplayBuffer<
   const F extends Fields = Fields,
-  const N extends Names = Names,
+  const E extends EpisodeOptions = EpisodeOptions,
 > {
   /** Number of parallel streams. */
   readonly numEnvs: number;
@@ -121,7 +121,7 @@ export class ReplayBuffer<
    * @throws {TypeError} If a dtype is unknown, or flags and rewards
    * are not single numbers.
    */
-  constructor(options: ReplayBufferOptions<F, N>) {
+  constructor(options: ReplayBufferOptions<F, E>) {
     const { numEnvs = 1, storage } = options;
     const sampler: Sampler = options.sampler ?? new UniformSampler();
     const memory = makeMemory(options);
@@ -173,7 +173,7 @@ export class ReplayBuffer<
    * another number than it is given, or there is no such field.
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
-  add(step: Rows<F, N>): void {
+  add(step: Rows<F, E>): void {
     this.#add(step, this.#adding);
   }
 
@@ -189,12 +189,12 @@ export class ReplayBuffer<
    * field.
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
-  addBatch(rows: Rows<F, N>, count: number): void {
+  addBatch(rows: Rows<F, E>, count: number): void {
     this.#checkCount(count);
     this.#add(rows, { action: "add", rows: count });
   }
 
-  #add(values: Rows<F, N>, check: ArrayCheck): void {
+  #add(values: Rows<F, E>, check: ArrayCheck): void {
     const { root } = this.#memory.schema.added;
     collect(root, values as FieldValues, check, this.#values);
     this.#write(this.#values, check.rows);
@@ -281,8 +281,8 @@ export class ReplayBuffer<
    * @returns Zeros for each field `[row, ...shape]`, slots, and weights of 1.
    * @throws {RangeError} If the size is not a whole number above 0.
    */
-  batch(size: number): Batch<F, N> {
-    return this.#memory.gatherer.batch(size) as Batch<F, N>;
+  batch(size: number): Batch<F, E> {
+    return this.#memory.gatherer.batch(size) as Batch<F, E>;
   }
 
   /**
@@ -296,8 +296,8 @@ export class ReplayBuffer<
    */
   sample(
     random: Random,
-    options: { readonly size: number } | { readonly into: Batch<F, N> },
-  ): Batch<F, N> {
+    options: { readonly size: number } | { readonly into: Batch<F, E> },
+  ): Batch<F, E> {
     const batch = "into" in options ? options.into : this.batch(options.size);
     const checked = this.#memory.gatherer.check(batch as Batch);
     if (this.#ring.length === 0) {
@@ -319,7 +319,7 @@ export class ReplayBuffer<
    * @throws {RangeError} If a row is not held, or the batch has another size.
    * @throws {TypeError} If the batch is not as {@link batch} makes them.
    */
-  gather(slots: ArrayLike<number>, into?: Batch<F, N>): Batch<F, N> {
+  gather(slots: ArrayLike<number>, into?: Batch<F, E>): Batch<F, E> {
     const batch = into ?? this.batch(slots.length);
     const checked = this.#memory.gatherer.check(batch as Batch);
     if (batch.slots.length !== slots.length) {

@@ -106,7 +106,7 @@ export interface UniformSamplerOptions {
  * buffer.addBatch({ x: [5, 6, 7] }, 3);
  * const random = { integer: (n: number) => n >> 1, uniform: () => 0 };
  * const { x } = buffer.sample(random, { size: 3 });
- * assertEquals((x as Int32Array).toSorted(), Int32Array.of(5, 6, 7));
+ * assertEquals(x.toSorted(), Int32Array.of(5, 6, 7));
  * assertThrows(() => buffer.sample(random, { size: 4 }), RangeError);
  * ```
  */

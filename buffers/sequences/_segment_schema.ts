@@ -1,6 +1,7 @@
 import {
   checkWhole,
   type Field,
+  type Fields,
   type Group,
   type Leaf,
   makeSchema,
@@ -10,8 +11,16 @@ import {
 import type { Sampler } from "../samplers/sampler.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** Options of a {@linkcode SequenceReplayBuffer}. */
-export interface SequenceReplayBufferOptions {
+/**
+ * Options of a {@linkcode SequenceReplayBuffer}.
+ *
+ * @typeParam F Fields of a step.
+ * @typeParam S Fields that are recorded once for each segment.
+ */
+export interface SequenceReplayBufferOptions<
+  F extends Fields = Fields,
+  S extends Fields = Record<never, Field>,
+> {
   /** Capacity in steps of each environment, in whole segments. */
   readonly capacity: number;
   /** Number of steps of a segment. */
@@ -23,7 +32,7 @@ export interface SequenceReplayBufferOptions {
    */
   readonly numEnvs?: number;
   /** Fields of each step, by name. */
-  readonly fields: Readonly<Record<string, Field>>;
+  readonly fields: F;
   /**
    * Additional steps of fields beyond `numSteps`, by name: 1 for observations with the
    * one after the last step.
@@ -37,7 +46,7 @@ export interface SequenceReplayBufferOptions {
    *
    * @default {}
    */
-  readonly states?: Readonly<Record<string, Field>>;
+  readonly states?: S;
   /**
    * Frame stacks: paths of array fields, with the number of frames. They are added as
    * single frames, `stack - 1` more than steps: those before the first step come first.

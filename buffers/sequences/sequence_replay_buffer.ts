@@ -5,14 +5,16 @@ import {
   checkCount,
   checkWhole,
   collect,
+  type DataOf,
   type Field,
   type FieldArray,
   type FieldData,
   type Fields,
   type FieldValues,
   nest,
+  type ValuesOf,
 } from "../fields.ts";
-import type { ReplayBufferState } from "../replay/options.ts";
+import type { ReplayBufferState, Rows } from "../replay/options.ts";
 import {
   internals,
   ReplayBuffer,
@@ -35,12 +37,26 @@ export type { SequenceReplayBufferOptions };
 /**
  * Batch of segments by field: arrays `[segment, step, ...shape]`, and `[segment,
  * ...shape]` for fields recorded once.
+ *
+ * @typeParam F Fields of a step.
+ * @typeParam S Fields that are recorded once for each segment.
  */
-export type SequenceBatch = {
-  /** Numbers of the segments: `place * numEnvs + env`. */
-  segments: Int32Array;
-  [field: string]: FieldData;
-};
+export type SequenceBatch<
+  F extends Fields = Fields,
+  S extends Fields = Record<never, Field>,
+> =
+  & {
+    /** Numbers of the segments: `place * numEnvs + env`. */
+    segments: Int32Array;
+  }
+  & (string extends keyof F ? { [field: string]: FieldData }
+    :
+      & { -readonly [K in keyof F]: DataOf<F[K]> }
+      & { -readonly [K in keyof S]: DataOf<S[K]> }
+      & {
+        /** Importance weights, where there is a sampler. */
+        weights?: Float32Array;
+      });
 
 /** Saved state of a {@linkcode SequenceReplayBuffer}: each row is a segment. */
 export type SequenceReplayBufferState = ReplayBufferState;
@@ -53,6 +69,9 @@ export type SequenceReplayBufferState = ReplayBufferState;
  * recurrent state before them. Stacked frames are stored once each.
  *
  * Source: `acer/buffer.py` of OpenAI's baselines.
+ *
+ * @typeParam F Fields of a step.
+ * @typeParam S Fields that are recorded once for each segment.
  *
  * @example
  * ```ts
@@ -80,7 +99,10 @@ export type SequenceReplayBufferState = ReplayBufferState;
  * assertEquals(batch.memory, Float32Array.of(0.5, -0.5));
  * ```
  */
-export class SequenceReplayBuffer {
+export class SequenceReplayBuffer<
+  const F extends Fields = Fields,
+  const S extends Fields = Record<never, Field>,
+> {
   /** Number of environments. */
   readonly numEnvs: number;
   /** Number of steps of a segment. */
@@ -109,7 +131,7 @@ export class SequenceReplayBuffer {
    * @throws {TypeError} If a dtype is unknown, a name is used twice, or stacks
    * lack the fields that tell where episodes ended.
    */
-  constructor(options: SequenceReplayBufferOptions) {
+  constructor(options: SequenceReplayBufferOptions<F, S>) {
     const { capacity, numSteps, numEnvs = 1, storage } = options;
     checkCount("numSteps", numSteps);
     checkCount("numEnvs", numEnvs);
@@ -188,8 +210,8 @@ export class SequenceReplayBuffer {
    * another number than it is given, or there is no such field.
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
-  add(segment: { readonly [field: string]: FieldValues }): void {
-    this.#buffer.add(segment);
+  add(segment: Rows<F> & { readonly [K in keyof S]: ValuesOf<S[K]> }): void {
+    this.#buffer.add(segment as Record<string, FieldValues>);
   }
 
   /**
@@ -198,7 +220,7 @@ export class SequenceReplayBuffer {
    * @param size Number of segments.
    * @throws {RangeError} If it is not a whole number above 0.
    */
-  batch(size: number = this.numEnvs): SequenceBatch {
+  batch(size: number = this.numEnvs): SequenceBatch<F, S> {
     checkWhole(size, `make a batch of ${size} segments`);
     const fields = nest(
       this.#schema.drawn,
@@ -208,7 +230,7 @@ export class SequenceReplayBuffer {
       ...fields,
       segments: new Int32Array(size),
       ...(this.#isSampled && { weights: new Float32Array(size) }),
-    };
+    } as SequenceBatch<F, S>;
   }
 
   /**
@@ -225,9 +247,9 @@ export class SequenceReplayBuffer {
     random: Pick<RandomSource, "integer"> & Partial<Random>,
     { size = this.numEnvs, into = this.batch(size) }: {
       readonly size?: number;
-      readonly into?: SequenceBatch;
+      readonly into?: SequenceBatch<F, S>;
     } = {},
-  ): SequenceBatch {
+  ): SequenceBatch<F, S> {
     const { segments } = into, { length } = this;
     if (length === 0) {
       throw new RangeError(
@@ -260,15 +282,18 @@ export class SequenceReplayBuffer {
    */
   gather(
     segments: ArrayLike<number>,
-    into: SequenceBatch = this.batch(segments.length),
-  ): SequenceBatch {
+    into: SequenceBatch<F, S> = this.batch(segments.length),
+  ): SequenceBatch<F, S> {
     this.#checkSegments(segments, into.segments);
     if (this.#isSampled) (into.weights as Float32Array).fill(1);
     return this.#fill(segments, into);
   }
 
-  #fill(segments: ArrayLike<number>, into: SequenceBatch): SequenceBatch {
-    const { segments: numbers, ...fields } = into;
+  #fill(
+    segments: ArrayLike<number>,
+    into: SequenceBatch<F, S>,
+  ): SequenceBatch<F, S> {
+    const { segments: numbers, ...fields } = into as SequenceBatch;
     if (this.#isSampled) delete fields.weights;
     const arrays: ArrayLike<number>[] = [];
     const rows = segments.length;

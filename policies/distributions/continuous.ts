@@ -59,7 +59,7 @@ export function diagonalGaussian(
     actionShape: shape,
     actionDtype: "float32",
     noise: { kind: "normal", size },
-    logProb(parameters, actions) {
+    logProb(parameters: tf.Tensor2D, actions) {
       const [mean, logStd] = meanAndLogStd(parameters, size);
       const flat = shape.length === 1
         ? actions
@@ -213,7 +213,7 @@ export function squashedGaussian(
     actionShape: shape,
     actionDtype: "float32",
     noise: { kind: "normal", size },
-    logProb(parameters, actions) {
+    logProb(parameters: tf.Tensor2D, actions) {
       const flat = tf.reshape(actions, [-1, size]) as tf.Tensor2D;
       const { raw, logSlope } = unsquash(flat, squashCorrection);
       return logProbOf(parameters, raw, logSlope);

@@ -192,7 +192,7 @@ export function multiCategorical(nvec: readonly number[]): Distribution {
     actionDtype: "int32",
     noise: { kind: "uniform", size: total },
     masking: maskingOf(sizes),
-    logProb(parameters, actions) {
+    logProb(parameters: tf.Tensor2D, actions) {
       const chosen = tf.unstack(actions, 1);
       return sum(
         each(parameters, (it, logits, i) => it.logProb(logits, chosen[i])),

@@ -39,7 +39,7 @@ export interface Distribution extends ActionForm {
    * @param actions Actions `[batch, ...actionShape]`.
    * @returns Nats `[batch]`, summed over the parts of an action.
    */
-  logProb(parameters: tf.Tensor2D, actions: tf.Tensor): tf.Tensor1D;
+  logProb(parameters: tf.Tensor, actions: tf.Tensor): tf.Tensor1D;
   /**
    * Computes the entropy (differential entropy for continuous actions).
    *

@@ -244,7 +244,7 @@ export function gaussianMixture(
     actionShape: shape,
     actionDtype: "float32",
     noise: { kind: "normal", size: size + 1 },
-    logProb(parameters, actions) {
+    logProb(parameters: tf.Tensor2D, actions) {
       if (!squash) return logProbOfRaw(parameters, flat(actions));
       const { raw, logSlope } = unsquash(flat(actions), squashCorrection);
       return logProbOfRaw(parameters, raw, logSlope);

@@ -161,7 +161,7 @@ export function discreteQFunction(
  */
 export function valuesOfActions<Q extends tf.Tensor2D | tf.Tensor3D>(
   q: Q,
-  actions: tf.Tensor1D,
+  actions: tf.Tensor,
   { start = 0 }: {
     /**
      * Smallest action.
@@ -176,7 +176,7 @@ export function valuesOfActions<Q extends tf.Tensor2D | tf.Tensor3D>(
     if (q.shape[1] === 1) return tf.squeeze(q, [1]);
     const index = start === 0
       ? actions
-      : tf.sub<tf.Tensor1D>(actions, tf.scalar(start, "int32"));
+      : tf.sub(actions, tf.scalar(start, "int32"));
     const chosen = tf.cast(tf.oneHot(index, q.shape[1]), "float32");
     const each = q.rank === 3 ? tf.expandDims(chosen, 2) : chosen;
     return tf.sum(tf.mul(q, each), 1);
