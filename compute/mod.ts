@@ -19,7 +19,7 @@
  * let state = optimizer.init(params);
  * for (let i = 0; i < 20; i++) {
  *   const { gradients } = valueAndGradients(
- *     ({ w }) => ({ loss: tf.sum(tf.square(w)) as tf.Scalar }),
+ *     ({ w }) => ({ loss: tf.sum(tf.square(w)) }),
  *     params,
  *   );
  *   ({ params, state } = optimizer.apply(

@@ -35,9 +35,9 @@ export interface ActorCriticStepsOptions {
 /** Losses of an actor-critic, all scalars. */
 export interface ActorCriticLosses {
   /** Policy loss with entropy bonus. */
-  readonly policy: tf.Scalar;
+  readonly policy: tf.Tensor;
   /** Value loss, unweighted. */
-  readonly value: tf.Scalar;
+  readonly value: tf.Tensor;
   /** Statistics for the log. */
   readonly stats: Readonly<Record<string, tf.Scalar>>;
 }
@@ -89,7 +89,7 @@ interface Objective {
   readonly optimizer: Optimizer;
   /** Path prefix of parameters that only the other objective trains. */
   readonly others?: string;
-  loss(losses: ActorCriticLosses): tf.Scalar;
+  loss(losses: ActorCriticLosses): tf.Tensor;
 }
 
 /** Makes one objective of the weighted sum, or two. */
@@ -133,8 +133,8 @@ function objectivesOf(options: ActorCriticStepsOptions): Objective[] {
  * await tf.setBackend("cpu");
  * const { init, descend } = actorCriticSteps({ optimizer: sgd() });
  * const { state } = descend(init({ "pi/w": tf.scalar(1), "vf/w": tf.scalar(2) }), (params) => ({
- *   policy: params["pi/w"] as tf.Scalar,
- *   value: params["vf/w"] as tf.Scalar,
+ *   policy: params["pi/w"],
+ *   value: params["vf/w"],
  *   stats: {},
  * }), { learningRate: tf.scalar(0.1) });
  * assertEquals(state.policy["pi/w"].dataSync()[0] < 1, true);

@@ -66,11 +66,8 @@ export interface ContinuousAcerBatch extends SegmentBatch {
  * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
- * const space = { type: "box", shape: [2], low: -1, high: 1, dtype: "float32" };
- * const spaces = {
- *   observationSpace: space as BoxSpace,
- *   actionSpace: space as BoxSpace,
- * };
+ * const space: BoxSpace = { type: "box", shape: [2], low: -1, high: 1, dtype: "float32" };
+ * const spaces = { observationSpace: space, actionSpace: space };
  * const policy = actorCritic({ ...spaces, network: "mlp" });
  * const advantage = qFunction(spaces);
  * const params = initDuelingModel({ policy, advantage }, new RandomStream(1));
@@ -121,11 +118,8 @@ export function initDuelingModel(
  * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
- * const space = { type: "box", shape: [1], low: -1, high: 1, dtype: "float32" };
- * const spaces = {
- *   observationSpace: space as BoxSpace,
- *   actionSpace: space as BoxSpace,
- * };
+ * const space: BoxSpace = { type: "box", shape: [1], low: -1, high: 1, dtype: "float32" };
+ * const spaces = { observationSpace: space, actionSpace: space };
  * const model = {
  *   policy: actorCritic({ ...spaces, network: "mlp" }),
  *   advantage: qFunction(spaces),
@@ -280,11 +274,8 @@ export function continuousAcerGradients(
  * import type { BoxSpace } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
- * const space = { type: "box", shape: [1], low: -1, high: 1, dtype: "float32" };
- * const spaces = {
- *   observationSpace: space as BoxSpace,
- *   actionSpace: space as BoxSpace,
- * };
+ * const space: BoxSpace = { type: "box", shape: [1], low: -1, high: 1, dtype: "float32" };
+ * const spaces = { observationSpace: space, actionSpace: space };
  * const model = {
  *   policy: actorCritic({ ...spaces, network: "mlp" }),
  *   advantage: qFunction(spaces),

@@ -781,7 +781,8 @@ const ACTOR_OPTIONS: readonly (keyof PolicyOptions)[] = [
  * import { differenceOf } from "@bellman/agent";
  * import { assertEquals } from "@std/assert";
  *
- * const of = (...shape: number[]) => ({ bias: { data: [], shape } });
+ * const data = new Float32Array();
+ * const of = (...shape: number[]) => ({ bias: { data, shape } });
  * assertEquals(differenceOf(of(4), of(4)), undefined);
  * assertEquals(differenceOf(of(4), of(8)), "bias [8], expected [4]");
  * ```

@@ -14,7 +14,7 @@
  * const env = makeVec("CartPole-v1", { numEnvs: 1 });
  * const { model } = new Agent(asyncQ, env);
  * const first = ravel(model.init(new RandomStream(0))).dataSync();
- * const shared = SharedParameters.from(first, { ...defaultAsyncConfig, workers: 2 });
+ * const shared = SharedParameters.from(Float32Array.from(first), { ...defaultAsyncConfig, workers: 2 });
  * const workers = [0, 1].map((i) =>
  *   new Agent(asyncQ.with(() => shared.connect(i)), env, { seed: i })
  * );

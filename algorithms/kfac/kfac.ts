@@ -103,7 +103,7 @@ export type KfacArrays = Readonly<
  * const objective = ({ w }: Params) => {
  *   const head = gaussian(tf.matMul(x, w));
  *   return {
- *     loss: tf.neg(tf.mean(head.logProb(y))) as tf.Scalar,
+ *     loss: tf.neg(tf.mean(head.logProb(y))),
  *     logLikelihood: sampledLogProb(head, noise),
  *   };
  * };
@@ -216,7 +216,10 @@ export class Kfac {
     params: Params,
   ): KfacGradients {
     return tidy(() => ({
-      ...valueAndGradients(objective, params),
+      ...valueAndGradients((params) => {
+        const { logLikelihood: _, ...value } = objective(params);
+        return value;
+      }, params),
       rows: fisherRows(
         (params) => objective(params).logLikelihood,
         params,

@@ -19,8 +19,8 @@ export interface KfacLayer {
 
 /** Loss of a batch, and the likelihood that defines the Fisher matrix. */
 export interface KfacObjective {
-  /** Minimized loss. */
-  readonly loss: tf.Scalar;
+  /** Minimized loss, a scalar. */
+  readonly loss: tf.Tensor;
   /**
    * Log-likelihood of each example `[batch]`: of targets sampled from the model (the
    * Fisher matrix), or of the actual ones (the empirical Fisher matrix).

@@ -1,5 +1,6 @@
 import type {
   Awaitable,
+  Batch,
   StateTree,
   Statistics,
   SteppingAlgorithm,
@@ -87,8 +88,10 @@ export type Listener<Event> = (
 /**
  * Callback of a training run, with optional methods for its events. Each may return a
  * promise, and may end training by returning {@link stop}.
+ *
+ * @typeParam O Observations of the training environment, such as `Float32Array`.
  */
-export interface Callback {
+export interface Callback<O extends Batch = Batch> {
   /** Name in checkpoints and stop reasons. */
   readonly name?: string;
   /**
@@ -100,7 +103,7 @@ export interface Callback {
    * Called after each step of all environments. If the agent steps its own, called
    * after each round of steps, with an empty step.
    */
-  onStep?: Listener<VecStep>;
+  onStep?(context: TrainContext, step: VecStep<O>): Awaitable<CallbackResult>;
   /** Called after each finished episode. */
   onEpisode?: Listener<LoggedEpisode>;
   /** Called after each update, with its statistics. */

@@ -7,20 +7,21 @@
  *
  * @example Train, then resume from the checkpoint
  * ```ts
+ * import { copyArrays, restoreArrays } from "@bellman/files";
  * import { CheckpointStore, train } from "@bellman/training";
  * import type { Trainable, VecEnv } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
  * // Guess a number between 0 and 9; the closer, the better.
- * const makeEnv = (): VecEnv => ({
+ * const makeEnv = (): VecEnv<Float32Array, Int32Array> => ({
  *   numEnvs: 1,
  *   observationSpace: { type: "multiBinary", n: 1 },
  *   actionSpace: { type: "discrete", n: 2 },
  *   reset: () => new Float32Array(1),
- *   step: (actions) => ({
+ *   step: ([guess]) => ({
  *     observations: new Float32Array(1),
  *     finalObservations: new Float32Array(1),
- *     rewards: Float64Array.of(-Math.abs((actions as Int32Array)[0] - 7)),
+ *     rewards: Float64Array.of(-Math.abs(guess - 7)),
  *     terminated: Uint8Array.of(1),
  *     truncated: Uint8Array.of(0),
  *   }),
@@ -32,20 +33,20 @@
  *
  * // Try one number after the other and keep the best.
  * function guesser(): Trainable {
- *   let [guess, best, bestReward] = [0, 0, -Infinity];
+ *   // The number to try next, and the best one with its reward.
+ *   const known = Float32Array.of(0, 0, -Infinity);
  *   return {
- *     act: () => Int32Array.of(guess),
+ *     act: () => Int32Array.of(known[0]),
  *     observe({ rewards: [reward] }) {
- *       if (reward > bestReward) [best, bestReward] = [guess, reward];
+ *       if (reward > known[2]) known.set([known[0], reward], 1);
  *     },
  *     update() {
- *       guess = (guess + 1) % 10;
- *       return { policy_loss: -bestReward };
+ *       known[0] = (known[0] + 1) % 10;
+ *       return { policy_loss: -known[2] };
  *     },
- *     save: () => ({ guess, best, bestReward }),
- *     load: (state) =>
- *       void ({ guess, best, bestReward } = state as Record<string, number>),
- *     policy: () => ({ act: () => Int32Array.of(best) }),
+ *     save: () => copyArrays({ known }),
+ *     load: (state) => restoreArrays({ known }, state),
+ *     policy: () => ({ act: () => Int32Array.of(known[1]) }),
  *   };
  * }
  *

@@ -74,7 +74,7 @@ export interface Compiled<Types, Outputs> {
  *
  * await tf.setBackend("cpu");
  * const loss = ({ w, x }: { w: tf.Tensor; x: tf.Tensor }) =>
- *   tf.mean(tf.square(tf.sub(tf.tanh(tf.mul(x, w)), 1))) as tf.Scalar;
+ *   tf.mean<tf.Scalar>(tf.square(tf.sub(tf.tanh(tf.mul(x, w)), 1)));
  * const descend = compile(({ w, x, rate }) => {
  *   const gradient = tf.grad((w) => loss({ w, x }))(w);
  *   return { w: tf.sub(w, tf.mul(gradient, rate)), loss: loss({ w, x }) };

@@ -200,7 +200,7 @@ export interface WhileOptions<State> {
  * await tf.setBackend("cpu");
  * const { x } = whileLoop({ x: tf.scalar(1) }, {
  *   condition: ({ x }) => tf.less(x, 100),
- *   body: ({ x }) => ({ x: tf.mul(x, 2) as tf.Scalar }),
+ *   body: ({ x }) => ({ x: tf.mul(x, 2) }),
  * });
  * assertEquals(x.dataSync()[0], 128);
  * ```

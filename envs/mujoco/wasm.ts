@@ -14,7 +14,7 @@
  *
  * if (isMujocoInstalled()) {
  *   const env = make("Hopper-v5", { kwargs: { engine: "wasm" } });
- *   assertEquals((env.reset({ seed: 0 }) as Float64Array).length, 11);
+ *   assertEquals(env.reset({ seed: 0 }).length, 11);
  *   env.close();
  * }
  * ```

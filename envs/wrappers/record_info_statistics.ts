@@ -38,8 +38,9 @@ const NONE: readonly EpisodeStatistics[] = [];
  * ]);
  * env.reset({ seed: 0 });
  * env.step(0);
- * const [episode] = env.step(0).info?.episodes as EpisodeStatistics[];
- * assertEquals(episode.infoStatistics, { price: { sum: 20, mean: 10, last: 10 } });
+ * const price = { sum: 20, mean: 10, last: 10 };
+ * const episode = { return: 2, length: 2, terminated: true };
+ * assertEquals(env.step(0).info?.episodes, [{ ...episode, infoStatistics: { price } }]);
  * ```
  */
 export class RecordInfoStatistics<E extends Env = Env> extends Wrapper<E> {

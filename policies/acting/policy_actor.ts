@@ -104,7 +104,7 @@ export interface PolicyResultInputs {
  *
  * @example
  * ```ts
- * import { paramsToArrays, RandomStream, selectBackend } from "@bellman/compute";
+ * import { paramTypes, RandomStream, selectBackend } from "@bellman/compute";
  * import { compilePolicy, stochasticPolicy } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
  *
@@ -117,7 +117,7 @@ export interface PolicyResultInputs {
  * const likeliest = compilePolicy(
  *   policy,
  *   (output) => ({ actions: policy.mode(output) }),
- *   { name: "acting", numEnvs: 3, params: params as never },
+ *   { name: "acting", numEnvs: 3, params: paramTypes(params) },
  * );
  * const { actions } = likeliest({
  *   params,
@@ -450,7 +450,7 @@ export interface PolicyActorOptions<S extends Space = Space>
  *
  * @example
  * ```ts
- * import { RandomStream, selectBackend } from "@bellman/compute";
+ * import { paramTypes, RandomStream, selectBackend } from "@bellman/compute";
  * import { PolicyActor, stochasticPolicy } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
  *
@@ -465,7 +465,7 @@ export interface PolicyActorOptions<S extends Space = Space>
  *   numEnvs: 3,
  *   actionSpace,
  *   params: () => params,
- *   compilation: { params: params as never },
+ *   compilation: { params: paramTypes(params) },
  *   deterministic: true,
  * });
  * assertEquals(actor.act([0, 1, 2]).length, 3);

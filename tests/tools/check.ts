@@ -26,6 +26,7 @@ const STEPS: Step[] = [
   { name: "types", args: ["check", LOCK, "."] },
   { name: "docs", args: tool("docs") },
   { name: "examples", args: tool("examples") },
+  { name: "types of examples", args: tool("example_types") },
   { name: "schemas", args: tool("generate_schemas", "--check") },
   { name: "gradients", args: tool("tfjs_gradients", "--check") },
   { name: "texts", args: tool("texts", "--check") },

@@ -136,9 +136,9 @@ export function temperatureLoss(
  * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
- * const q = tf.tensor2d([[1, 3]]), logProbs = tf.logSoftmax(tf.zeros([1, 2]));
- * const [value] = discreteSoftValues(q, logProbs as tf.Tensor2D, { alpha: 2 })
- *   .arraySync();
+ * const q = tf.tensor2d([[1, 3]]);
+ * const logProbs: tf.Tensor2D = tf.logSoftmax(tf.zeros([1, 2]));
+ * const [value] = discreteSoftValues(q, logProbs, { alpha: 2 }).arraySync();
  * assertAlmostEquals(value, 2 + 2 * Math.log(2), 1e-6);
  * ```
  */
@@ -168,7 +168,7 @@ export function discreteSoftValues(
  * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
- * const logProbs = tf.logSoftmax(tf.zeros([1, 4])) as tf.Tensor2D;
+ * const logProbs: tf.Tensor2D = tf.logSoftmax(tf.zeros([1, 4]));
  * const [entropy] = discreteEntropies(logProbs).arraySync();
  * assertAlmostEquals(entropy, Math.log(4), 1e-6);
  * ```

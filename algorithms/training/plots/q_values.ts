@@ -102,9 +102,9 @@ export interface QValuePlotOptions {
  *
  * // An agent that values actions near its observation, and always takes it.
  * const agent = {
- *   qValues: ([x]: ArrayLike<number>, actions: ArrayLike<number>) =>
- *     Array.from(actions, (action) => -((action - x) ** 2)),
- *   policy: () => ({ act: (batch: unknown) => batch as Float64Array }),
+ *   qValues: (x: ArrayLike<number>, actions: ArrayLike<number>) =>
+ *     Array.from(actions, (action) => -((action - x[0]) ** 2)),
+ *   policy: () => ({ act: (batch: ArrayLike<number>) => batch }),
  * };
  * const box = { type: "box", shape: [1], low: -1, high: 1 } as const;
  * const svg = plotQValues(agent, {

@@ -52,8 +52,7 @@ const NO_SETTINGS: ReadonlySet<string> = new Set([
  * import { changedSettings } from "@bellman/runs/training";
  * import { assertEquals } from "@std/assert";
  *
- * const sources = { preset: "none", entries: [["gamma", 0.9]] as [string, number][] };
- * const config = resolveConfig("a2c", sources);
+ * const config = resolveConfig("a2c", { preset: "none", entries: [["gamma", 0.9]] });
  * assertEquals(changedSettings(config).map(({ key }) => key), ["gamma"]);
  * ```
  */
