@@ -1,4 +1,4 @@
-import { closest } from "fastest-levenshtein";
+import { hintAt } from "@bellman/files/options";
 
 /** Types of numbers in a field. */
 export type FieldDtype = "float32" | "float64" | "int32" | "uint8";
@@ -171,7 +171,7 @@ export function unknownField(
   key: string,
 ): RangeError {
   const prefix = name === "" ? "" : `${name}.`;
-  const hint = `did you mean '${prefix}${closest(key, keys)}'?`;
+  const hint = hintAt(prefix + key, keys.map((it) => prefix + it));
   return new RangeError(
     `Cannot ${action} unknown field '${prefix}${key}': ${hint}`,
   );
@@ -394,7 +394,7 @@ export function checkChoice(
 ): void {
   if (choices.includes(value)) return;
   throw new TypeError(
-    `Cannot ${action} '${value}': did you mean '${closest(value, choices)}'?`,
+    `Cannot ${action} '${value}': ${hintAt(String(value), choices)}`,
   );
 }
 

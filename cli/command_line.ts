@@ -1,4 +1,4 @@
-import { hintAt } from "@bellman/agent";
+import { hintAt } from "@bellman/files/options";
 import { hintAtOption } from "@bellman/runs/settings";
 import {
   type Command,

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { closest } from "fastest-levenshtein";
+import { hintAt } from "@bellman/files/options";
 import {
   clipByGlobalNorm,
   type LossValue,
@@ -485,9 +485,9 @@ export function createOptimizer(
 ): Optimizer {
   if (Object.hasOwn(OPTIMIZERS, name)) return OPTIMIZERS[name](settings);
   throw new RangeError(
-    `Unknown optimizer '${name}': did you mean '${
-      closest(name, Object.keys(OPTIMIZERS))
-    }'?`,
+    `Unknown optimizer '${name}': ${
+      hintAt(String(name), Object.keys(OPTIMIZERS))
+    }`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { closest } from "fastest-levenshtein";
+import { hintAt } from "@bellman/files/options";
 import { countCopies } from "./spaces/_action_rows.ts";
 
 /** Throws that the action cannot be done, unless the number is whole and so large. */
@@ -44,13 +44,6 @@ export function checkPictureSize(
 
 const versionOf = (id: string): number => Number(id.match(/-v(\d+)$/)?.[1]);
 
-function nearest(id: string, ids: readonly string[]): string {
-  // Of names that are as near, the first is taken: the newest version.
-  const newest = [...ids].sort((a, b) => versionOf(b) - versionOf(a));
-  const lower = newest.map((it) => it.toLowerCase());
-  return newest[lower.indexOf(closest(id.toLowerCase(), lower))];
-}
-
 /** Makes the error of an unknown id, with the nearest one. */
 export function unknownEnvironment(
   id: string,
@@ -65,9 +58,11 @@ export function unknownEnvironment(
   const versions = exact !== undefined ? [] : ids
     .filter((it) => it.toLowerCase().replace(/-v\d+$/, "") === name)
     .sort((a, b) => versionOf(a) - versionOf(b));
-  const guess = exact ?? versions.at(-1) ?? nearest(id, ids);
+  const known = exact ?? versions.at(-1);
+  // Of names that are as near, the first is taken: the newest version.
+  const hint = known === undefined
+    ? hintAt(id, [...ids].sort((a, b) => versionOf(b) - versionOf(a)))
+    : `did you mean '${known}'?`;
   const others = versions.length > 1 ? ` There are ${versions.join(", ")}` : "";
-  return new RangeError(
-    `Unknown environment '${id}': did you mean '${guess}'?${others}`,
-  );
+  return new RangeError(`Unknown environment '${id}': ${hint}${others}`);
 }

@@ -21,8 +21,8 @@ import {
   ZipReader,
   ZipWriter,
 } from "@zip.js/zip.js";
-import { closest } from "fastest-levenshtein";
 import { replaceFile } from "./atomic_file.ts";
+import { hintAt } from "./options.ts";
 import {
   dtypeOf,
   encodeHeader,
@@ -348,9 +348,6 @@ function find(
 ): FileEntry {
   const member = members.get(name);
   if (member !== undefined) return member;
-  const names = [...members.keys()];
-  const hint = names.length === 0
-    ? "it has none"
-    : `did you mean '${closest(name, names)}'?`;
+  const hint = hintAt(name, [...members.keys()]);
   throw new RangeError(`Cannot read array '${name}' of ${what}: ${hint}`);
 }

@@ -1,5 +1,3 @@
-import { closest } from "fastest-levenshtein";
-
 /**
  * Multiplier as a function of progress.
  *
@@ -404,9 +402,7 @@ export const scheduleNames: readonly ScheduleName[] = Object.keys(
 export function schedule(name: ScheduleName): Schedule {
   if (Object.hasOwn(SCHEDULES, name)) return SCHEDULES[name];
   throw new RangeError(
-    `Unknown schedule '${name}': did you mean '${
-      closest(String(name), scheduleNames)
-    }'?`,
+    `Unknown schedule '${name}': expected one of ${scheduleNames.join(", ")}`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { checkSpace } from "@bellman/envs/checks";
 import { isStateRecord } from "@bellman/files";
 import type { AgentOptions, AgentSpaces, AnyParts, Meta } from "./algorithm.ts";
-import { refuseUnknown } from "./hints.ts";
+import { refuseUnknown } from "@bellman/files/options";
 
 /** Names of all parts of an agent. */
 const PARTS = [

@@ -61,7 +61,7 @@ import type {
   Update,
 } from "./algorithm.ts";
 import { callWithHint, encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
-import { refuseUnknown } from "./hints.ts";
+import { refuseUnknown } from "@bellman/files/options";
 import type { ReplayStore } from "./replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
 

@@ -7,7 +7,7 @@ import type {
 import { type DictOf, drawNoise, type Policy } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import type { Draw, Tensors } from "./algorithm.ts";
-import { hintAt } from "./hints.ts";
+import { hintAt } from "@bellman/files/options";
 
 /** Kinds of random numbers of updates. */
 const KINDS = ["normal", "uniform", "permutation"];

@@ -68,7 +68,6 @@ export {
   tensorExplainedVariance,
   type TensorTargets,
 } from "./rollout.ts";
-export * from "./hints.ts";
 export * from "./unused_settings.ts";
 export * from "./schema.ts";
 export { sequenceRows, Sequences, type SequencesOptions } from "./sequences.ts";

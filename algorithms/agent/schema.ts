@@ -1,5 +1,5 @@
 import { registeredNetworks } from "@bellman/policies";
-import { hintAt } from "./hints.ts";
+import { hintAt } from "@bellman/files/options";
 
 /** JSON Schema of settings: defaults, ranges, aliases and help. */
 export interface ConfigSchema {

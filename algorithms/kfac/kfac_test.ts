@@ -509,8 +509,8 @@ Deno.test("moments are measured, and lower the loss as factors do", () => {
       steps: 40,
       rate: 0.3,
     });
-    const before = objective(params).loss.arraySync();
-    const loss = objective(after).loss.arraySync();
+    const before = objective(params).loss.dataSync()[0];
+    const loss = objective(after).loss.dataSync()[0];
     assert(loss < before - 1.5, `${form}: from ${before} to ${loss}`);
   }
 });

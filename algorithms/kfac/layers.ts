@@ -1,5 +1,5 @@
 import { layerTags, type Params, trace, type TypeTree } from "@bellman/compute";
-import { closest } from "fastest-levenshtein";
+import { hintAt } from "@bellman/files/options";
 import * as tf from "@tensorflow/tfjs";
 
 /**
@@ -174,9 +174,9 @@ export function checkLayers(
   const unknown = registered.find((path) => !Object.hasOwn(params, path));
   if (unknown !== undefined) {
     const where = Object.hasOwn(diagonal, unknown) ? "diagonal" : "a layer";
-    const nearest = closest(unknown, Object.keys(params));
+    const hint = hintAt(unknown, Object.keys(params));
     throw new RangeError(
-      `Unknown parameter '${unknown}' of ${where}: did you mean '${nearest}'?`,
+      `Unknown parameter '${unknown}' of ${where}: ${hint}`,
     );
   }
   const twice = registered.find((path, i) => registered.indexOf(path) < i);

@@ -1,4 +1,4 @@
-import { closest } from "fastest-levenshtein";
+import { hintAt } from "@bellman/files/options";
 import { sliceNumbers } from "../copy.ts";
 import type { Episode } from "./episodes.ts";
 
@@ -70,10 +70,7 @@ function readSteps(arrays: Readonly<Record<string, DataSetArray>>) {
   const need = (...names: string[]) => {
     const array = read(...names);
     if (array !== undefined) return array;
-    const known = Object.keys(arrays);
-    const hint = known.length === 0
-      ? "there is no array"
-      : `did you mean '${closest(names[0], known)}'?`;
+    const hint = hintAt(names[0], Object.keys(arrays));
     throw new RangeError(
       `Cannot read episodes without '${names[0]}': ${hint}`,
     );

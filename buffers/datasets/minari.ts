@@ -1,4 +1,4 @@
-import { closest } from "fastest-levenshtein";
+import { hintAt } from "@bellman/files/options";
 import type { FieldValues } from "../fields.ts";
 import type { Episode } from "./episodes.ts";
 
@@ -154,9 +154,8 @@ function readSpace(
   const all = isTuple ? keys.map((_, i) => ITEM + i) : keys;
   const unknown = parts?.find((it) => !all.includes(it));
   if (unknown !== undefined) {
-    const near = closest(unknown, all);
     throw new RangeError(
-      `Cannot read '${inner}/${unknown}': did you mean '${near}'?`,
+      `Cannot read '${inner}/${unknown}': ${hintAt(unknown, all)}`,
     );
   }
   const read = (parts ?? all).flatMap((key): [string, FieldValues][] => {

@@ -4,10 +4,10 @@ import {
   type ConfigSchema,
   describeProperty,
   findKey,
-  hintAt,
   ownSchema,
   type PropertySchema,
 } from "@bellman/agent";
+import { hintAt } from "@bellman/files/options";
 import { UsageError } from "@bellman/runs/program";
 import {
   ALGORITHMS,

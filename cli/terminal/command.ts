@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { isLikelyTypo, nearest } from "@bellman/agent";
 import { isDeno } from "@bellman/files";
+import { isLikelyTypo, nearest } from "@bellman/files/options";
 import { type CommandIo, shellWord, UsageError } from "@bellman/runs/program";
 
 /** An option of a command, as the help shows it. */

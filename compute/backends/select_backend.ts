@@ -3,7 +3,7 @@ import * as tf from "@tensorflow/tfjs";
 import "@tensorflow/tfjs-backend-cpu";
 // Types of the methods that `tfjs_gradients.js` adds to tensors.
 import type {} from "@tensorflow/tfjs/dist/public/chained_ops/register_all_chained_ops.js";
-import { closest } from "fastest-levenshtein";
+import { hintAt } from "@bellman/files/options";
 import "./tfjs_gradients.js";
 
 /** A backend that computes tensors, or `auto` for `wasm`, else `cpu`. */
@@ -109,7 +109,7 @@ export async function selectBackend(
   if (Object.hasOwn(LOADERS, name)) return await take(name, options);
   const names = ["auto", ...Object.keys(LOADERS)];
   throw new RangeError(
-    `Unknown backend '${name}': did you mean '${closest(name, names)}'?`,
+    `Unknown backend '${name}': ${hintAt(String(name), names)}`,
   );
 }
 

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { closest } from "fastest-levenshtein";
+import { hintAt } from "@bellman/files/options";
 import {
   ARRAYS,
   type DType,
@@ -356,9 +356,7 @@ export class InputReader {
       );
     }
     const names = namesIn(inputs);
-    const hint = names.length > 0
-      ? `; did you mean '${closest(port.name, names)}'?`
-      : "";
+    const hint = names.length > 0 ? `; ${hintAt(port.name, names)}` : "";
     return new TypeError(
       `Cannot run ${this.#function} without the input '${port.name}', ${expected}${hint}`,
     );

@@ -1,6 +1,6 @@
 import type * as tf from "@tensorflow/tfjs";
 import { isDeno, isNotCapable, platform } from "@bellman/files";
-import { closest } from "fastest-levenshtein";
+import { hintAt } from "@bellman/files/options";
 import { wouldAskForFfi } from "../backends/select_backend.ts";
 import {
   type Graph,
@@ -45,7 +45,7 @@ function resolveEngine(
 ): EngineName {
   if (!ENGINES.includes(engine)) {
     throw new RangeError(
-      `Unknown engine '${engine}': did you mean '${closest(engine, ENGINES)}'?`,
+      `Unknown engine '${engine}': ${hintAt(String(engine), ENGINES)}`,
     );
   }
   if (engine === "eager") return "eager";

@@ -1,6 +1,6 @@
 import type { Env } from "@bellman/types";
 import { checkStepLimit } from "../_checks.ts";
-import { givenOptions, unknownOption } from "../_options.ts";
+import { givenOptions, refuseUnknown } from "@bellman/files/options";
 import {
   type EnvRegistration,
   register,
@@ -110,13 +110,15 @@ export function checkOptionNames(
   const known = isRaw ? ATARI_OPTIONS : PREPROCESSING_OPTIONS;
   const given = Object.keys(givenOptions(options));
   const unknown = given.find((it) => !Object.hasOwn(known, it));
-  if (unknown === undefined) return;
-  if (isRaw && Object.hasOwn(PREPROCESSING_OPTIONS, unknown)) {
+  if (
+    unknown !== undefined && isRaw &&
+    Object.hasOwn(PREPROCESSING_OPTIONS, unknown)
+  ) {
     throw new TypeError(
       `Cannot make ${id} with '${unknown}': that is for preprocessed games, as with preprocessing: 'baselines'`,
     );
   }
-  throw unknownOption(id, unknown, ["preprocessing", ...Object.keys(known)]);
+  refuseUnknown(options, ["preprocessing", ...Object.keys(known)], id);
 }
 
 /** Thirty minutes of play. */

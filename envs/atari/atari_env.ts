@@ -20,7 +20,7 @@ import {
   isWhole,
   oneOf,
   type OptionKinds,
-} from "../_options.ts";
+} from "@bellman/files/options";
 import { Ale, ALE_OPTIONS, type AleOptions } from "./emulator/ale.ts";
 import { gameActions } from "./emulator/roms.ts";
 

@@ -1,13 +1,13 @@
 import type { EnvSpec } from "@bellman/types";
-import { closest } from "fastest-levenshtein";
 import {
   checkOptions,
   FLAG,
+  hintAt,
   isWhole,
   oneOf,
   type OptionKinds,
   whole,
-} from "../_options.ts";
+} from "@bellman/files/options";
 import { ALE_OPTIONS } from "./emulator/ale.ts";
 import type { ImageSize } from "./preprocess/area_resizer.ts";
 
@@ -236,10 +236,8 @@ export function resolvePreprocessing(
   { preset = "baselines", ...own }: PreprocessingOptions,
 ): PreprocessingSettings {
   if (!Object.hasOwn(PRESETS, preset)) {
-    const nearest = closest(String(preset), Object.keys(PRESETS));
-    throw new RangeError(
-      `Unknown preprocessing '${preset}': did you mean '${nearest}'?`,
-    );
+    const hint = hintAt(String(preset), Object.keys(PRESETS));
+    throw new RangeError(`Unknown preprocessing '${preset}': ${hint}`);
   }
   return {
     ...PRESETS[preset],

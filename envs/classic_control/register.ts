@@ -1,4 +1,4 @@
-import { checkOptions } from "../_options.ts";
+import { checkOptions } from "@bellman/files/options";
 import { register } from "../registry/registry.ts";
 import { ACROBOT } from "./acrobot.ts";
 import { CART_POLE, POSITION_ONLY_CART_POLE } from "./cart_pole.ts";

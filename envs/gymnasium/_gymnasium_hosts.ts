@@ -10,7 +10,7 @@ import type {
 import { unknownEnvironment } from "../_checks.ts";
 import { checkSpace } from "../spaces/check_space.ts";
 import { GOAL_FUNCTIONS, type GoalFunctionName } from "../_goals.ts";
-import { checkOptions, FLAG } from "../_options.ts";
+import { checkOptions, FLAG } from "@bellman/files/options";
 import { snapshotRecord } from "../snapshot.ts";
 import { allocateBatch } from "../spaces/batch.ts";
 import { bytesOf } from "../workers/_group_arrays.ts";

@@ -9,7 +9,7 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { checkSavedEnvs } from "../_checks.ts";
-import { givenOptions } from "../_options.ts";
+import { givenOptions } from "@bellman/files/options";
 import { Episodes } from "../_episodes.ts";
 import { ArrayVecEnv, type BatchedOptions } from "../array_vec_env.ts";
 import type { SeededRandom } from "../random.ts";

@@ -24,7 +24,7 @@
  *
  * @module
  */
-import { closest } from "fastest-levenshtein";
+import { hintAt } from "@bellman/files/options";
 import { CLASSIC_CONTROL } from "./classic_control.ts";
 import {
   beginEpisodes,
@@ -62,9 +62,7 @@ export function tensorEnv(id: string): TensorEnv {
   const found = ENVS.find((it) => it.id === id);
   if (found !== undefined) return found;
   throw new RangeError(
-    `Cannot find '${id}' as tensors: expected one of ${
-      tensorEnvIds.join(", ")
-    }, such as '${closest(id, tensorEnvIds)}'`,
+    `Cannot find '${id}' as tensors: ${hintAt(id, tensorEnvIds)}`,
   );
 }
 

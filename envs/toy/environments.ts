@@ -7,7 +7,12 @@ import type {
 } from "@bellman/types";
 import { countChoices, maskedChoices } from "../_action_masks.ts";
 import { checkSpace } from "../spaces/check_space.ts";
-import { checkOptions, FLAG, type OptionKinds, whole } from "../_options.ts";
+import {
+  checkOptions,
+  FLAG,
+  type OptionKinds,
+  whole,
+} from "@bellman/files/options";
 import { Env } from "../base/env.ts";
 import { register } from "../registry/registry.ts";
 import { checkAction } from "../spaces/_action_rows.ts";

@@ -9,7 +9,7 @@ import type {
   StepResult,
   VecStep,
 } from "@bellman/types";
-import { checkOptions, type OptionKinds, whole } from "../_options.ts";
+import { checkOptions, type OptionKinds, whole } from "@bellman/files/options";
 import type { MutableStep } from "../_steps.ts";
 import { ArrayVecEnv, type BatchedOptions } from "../array_vec_env.ts";
 import type { SeededRandom } from "../random.ts";

@@ -5,7 +5,7 @@ import type {
   RgbImage,
   StepResult,
 } from "@bellman/types";
-import { checkOptions } from "../_options.ts";
+import { checkOptions } from "@bellman/files/options";
 import { register } from "../registry/registry.ts";
 import { Canvas, rectangle } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";

@@ -8,7 +8,12 @@ import type {
   StateTree,
   VecEnv,
 } from "@bellman/types";
-import { checkOptions, oneOf, type OptionKinds, whole } from "../_options.ts";
+import {
+  checkOptions,
+  oneOf,
+  type OptionKinds,
+  whole,
+} from "@bellman/files/options";
 import { ended, type MutableStep } from "../_steps.ts";
 import { allocateArray, elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";

@@ -1,4 +1,5 @@
-import { type ConfigSchema, hintAt } from "@bellman/agent";
+import { type ConfigSchema } from "@bellman/agent";
+import { hintAt } from "@bellman/files/options";
 import { basename } from "node:path";
 import {
   type Entry,

@@ -2,9 +2,9 @@ import {
   type Algorithm,
   type ConfigSchema,
   findKey,
-  hintAt,
   type PropertySchema,
 } from "@bellman/agent";
+import { hintAt } from "@bellman/files/options";
 import {
   findAlgorithm,
   fullSchema,

@@ -1,4 +1,4 @@
-import { closest } from "fastest-levenshtein";
+import { hintAt } from "@bellman/files/options";
 import {
   cnn,
   type CnnOptions,
@@ -156,9 +156,7 @@ function partsNetwork(options: CreateNetworkOptions): Network {
   for (const name in partNetworks) {
     if (names.includes(name)) continue;
     throw new RangeError(
-      `Unknown part '${name}' in partNetworks: did you mean '${
-        closest(name, names)
-      }'?`,
+      `Unknown part '${name}' in partNetworks: ${hintAt(name, names)}`,
     );
   }
   const sizes = names.map((name) => sizeOf(inputParts[name]));
@@ -282,6 +280,6 @@ export function createNetwork(
 ): Network {
   const make = networks.get(name);
   if (make !== undefined) return make(options);
-  const guess = closest(String(name), [...networks.keys()]);
-  throw new RangeError(`Unknown network '${name}': did you mean '${guess}'?`);
+  const hint = hintAt(String(name), [...networks.keys()]);
+  throw new RangeError(`Unknown network '${name}': ${hint}`);
 }

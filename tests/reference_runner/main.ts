@@ -7,7 +7,7 @@
 import { type Engine, selectBackend, selectEngine } from "@bellman/compute";
 import { parseArgs } from "@std/cli";
 import * as tf from "@tensorflow/tfjs";
-import { closest } from "fastest-levenshtein";
+import { hintAt } from "@bellman/files/options";
 import { type Dirent, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { Comparison, type Outcome } from "./comparison.ts";
@@ -37,7 +37,7 @@ function oneOf<T extends string>(
   const found = choices.find((it) => it === value);
   if (found !== undefined) return found;
   throw new UsageError(
-    `Unknown ${what} '${value}': did you mean '${closest(value, choices)}'?`,
+    `Unknown ${what} '${value}': ${hintAt(value, choices)}`,
   );
 }
 

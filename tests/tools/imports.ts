@@ -58,8 +58,12 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/statistics",
     "@bellman/training",
   ],
-  "@bellman/policies": ["@bellman/compute"],
-  "@bellman/kfac": ["@bellman/compute", "@bellman/linear-algebra"],
+  "@bellman/policies": ["@bellman/compute", "@bellman/files"],
+  "@bellman/kfac": [
+    "@bellman/compute",
+    "@bellman/files",
+    "@bellman/linear-algebra",
+  ],
   "@bellman/agent": [
     "@bellman/buffers",
     "@bellman/compute",

@@ -3,7 +3,7 @@ import {
   isWhole,
   type OptionKinds,
   whole,
-} from "../../_options.ts";
+} from "@bellman/files/options";
 import { ATARI_ACTIONS, type AtariGame, atariGame, romFile } from "./roms.ts";
 import { crc32 } from "node:zlib";
 import { checkSeed } from "../../random.ts";

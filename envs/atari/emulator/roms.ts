@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import { closest } from "fastest-levenshtein";
 import { checkDeno } from "@bellman/files";
+import { hintAt } from "@bellman/files/options";
 import { installCommand, tellPermission } from "@bellman/files/installed";
 import { ATARI_INSTALLATION, romFolder } from "./installed.ts";
 import roms from "./roms.json" with { type: "json" };
@@ -69,8 +69,8 @@ export function atariGame(id: string): AtariGame {
   const game = ATARI_GAMES.get(id);
   if (game !== undefined) return game;
   const plain = id.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
-  const nearest = closest(plain, [...ATARI_GAMES.keys()]);
-  throw new RangeError(`Unknown game '${id}': did you mean '${nearest}'?`);
+  const hint = hintAt(plain, [...ATARI_GAMES.keys()]);
+  throw new RangeError(`Unknown game '${id}': ${hint}`);
 }
 
 /**

@@ -5,7 +5,7 @@ import {
   type OptionKind,
   type OptionKinds,
   whole,
-} from "../../_options.ts";
+} from "@bellman/files/options";
 
 /**
  * Camera of a picture where no camera of the model is selected: at a distance,

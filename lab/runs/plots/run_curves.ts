@@ -1,4 +1,4 @@
-import { hintAt, isLikelyTypo, nearest } from "@bellman/agent";
+import { hintAt, isLikelyTypo, nearest } from "@bellman/files/options";
 import {
   episodeSteps,
   type LogRow,

@@ -4,9 +4,9 @@ import {
   defaultsOf,
   describeProperty,
   findKey,
-  hintAt,
   ownSchema,
 } from "@bellman/agent";
+import { hintAt } from "@bellman/files/options";
 import { UsageError } from "../program/errors.ts";
 import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
 import { wrappersOf } from "./gymnasium.ts";

@@ -1,11 +1,6 @@
 /** Validation of settings against schemas. */
-import {
-  aliasesOf,
-  type ConfigSchema,
-  faultOf,
-  findKey,
-  hintAt,
-} from "@bellman/agent";
+import { aliasesOf, type ConfigSchema, faultOf, findKey } from "@bellman/agent";
+import { hintAt } from "@bellman/files/options";
 import { UsageError } from "../program/usage_error.ts";
 import { hintAtSetting } from "./elsewhere.ts";
 

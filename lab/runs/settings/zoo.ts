@@ -1,4 +1,4 @@
-import { hintAt } from "@bellman/agent";
+import { hintAt } from "@bellman/files/options";
 import { UsageError } from "../program/errors.ts";
 import { hintAtForeignFile } from "./elsewhere.ts";
 import { gymnasiumId } from "./gymnasium.ts";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { hintAt } from "@bellman/agent";
+import { hintAt } from "@bellman/files/options";
 import { UsageError } from "../program/errors.ts";
 
 /** Prefix of trained agents in the repository's zoo. */

@@ -1,4 +1,4 @@
-import { isLikelyTypo, nearest } from "@bellman/agent";
+import { isLikelyTypo, nearest } from "@bellman/files/options";
 import {
   checkEnv,
   defaultRegistry,

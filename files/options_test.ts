@@ -1,14 +1,16 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
   checkOptions,
   FLAG,
   givenOptions,
+  isLikelyTypo,
   isWhole,
+  nearest,
   oneOf,
   type OptionKind,
-  unknownOption,
+  refuseUnknown,
   whole,
-} from "./_options.ts";
+} from "./options.ts";
 
 const KINDS = {
   flag: FLAG,
@@ -27,6 +29,7 @@ const check = (options: object) => checkOptions("a toy", options, KINDS);
 Deno.test("options that can be are returned, but for undefined ones", () => {
   assertEquals(check({}), {});
   assertEquals(check({ flag: undefined, other: undefined }), {});
+  assertEquals(check(Object.create(null)), {});
   const fine: Record<string, unknown[]> = {
     flag: [true, false],
     chance: [0, 0.5, 1],
@@ -87,9 +90,9 @@ Deno.test("values out of range are refused", () => {
 });
 
 Deno.test("an option that there is not is refused with the nearest one", () => {
-  const says = "Cannot make a toy with 'flags': did you mean 'flag'?";
+  const says = "Unknown option 'flags' of a toy: did you mean 'flag'?";
   assertThrows(() => check({ flags: true }), TypeError, says);
-  assertThrows(() => check({ toString: 1 }), TypeError, "with 'toString'");
+  assertThrows(() => check({ toString: 1 }), TypeError, "option 'toString'");
 });
 
 Deno.test("an option that is undefined is as left out, other empty values are not", () => {
@@ -98,17 +101,35 @@ Deno.test("an option that is undefined is as left out, other empty values are no
   assertEquals(givenOptions({}), {});
 });
 
-Deno.test("an option that is not there is named with the nearest one", () => {
-  const error = unknownOption("Ant-v5", "frameskip", ["frameSkip", "width"]);
-  assertEquals(error instanceof TypeError, true);
-  assertEquals(
-    error.message,
-    "Cannot make Ant-v5 with 'frameskip': did you mean 'frameSkip'?",
-  );
-  assertEquals(
-    unknownOption("GridWorld-v0", "size", []).message,
-    "Cannot make GridWorld-v0 with 'size': it has no options",
-  );
+Deno.test("a name is hinted at where it is near, and else all are told", () => {
+  const says = (name: string, names: string[]) =>
+    assertThrows(() => refuseUnknown({ [name]: 1 }, names, "Ant-v5"), TypeError)
+      .message.replace(`Unknown option '${name}' of Ant-v5: `, "");
+  const names = ["frameSkip", "width"];
+  assertEquals(says("frameskip", names), "did you mean 'frameSkip'?");
+  assertEquals(says("skip", names), "did you mean 'frameSkip'?");
+  assertEquals(says("color", names), "expected one of frameSkip, width");
+  assertEquals(says("color", ["width"]), "expected width");
+  assertEquals(says("color", []), "there is none");
+  const many = Array.from({ length: 14 }, (_, i) => `option${i}`);
+  assertMatch(says("color", many), /option11 or 2 more$/);
+});
+
+Deno.test("the nearest name ignores case, and a likely typo is near", () => {
+  const ids = ["CartPole-v1", "Chain-v0"];
+  assertEquals(nearest("cartpole-v1", ids), "CartPole-v1");
+  assertEquals(isLikelyTypo("trian", "train"), true);
+  assertEquals(isLikelyTypo("bananas", "train"), false);
+});
+
+Deno.test("what is no object is refused as options", () => {
+  for (const given of [3, "three", null, undefined] as never[]) {
+    assertThrows(
+      () => check(given),
+      TypeError,
+      "as the options of a toy: expected an object",
+    );
+  }
 });
 
 Deno.test("a wrong option is told on one line, whatever its value", () => {
