@@ -1,3 +1,4 @@
+import { refuseUnknown } from "@bellman/files/options";
 import type { RandomSource } from "@bellman/types";
 import {
   allocateRows,
@@ -94,6 +95,11 @@ export class RolloutBuffer<const F extends Fields = Fields> {
    * @throws {TypeError} If a dtype is unknown.
    */
   constructor(options: RolloutBufferOptions<F>) {
+    refuseUnknown(
+      options,
+      ["numEnvs", "numSteps", "fields"],
+      "a rollout buffer",
+    );
     const { numEnvs, numSteps, fields } = options;
     checkCount("numEnvs", numEnvs);
     checkCount("numSteps", numSteps);

@@ -165,12 +165,8 @@ export type OptionKinds<T> = Readonly<Record<keyof T & string, OptionKind>>;
 /** True or false. */
 export const FLAG: OptionKind = ["boolean", "true or false"];
 
-/** Any number but NaN. */
-export const NUMBER: OptionKind = [
-  "number",
-  "a number",
-  (value: number) => !Number.isNaN(value),
-];
+/** A number. */
+export const NUMBER: OptionKind = ["number", "a number"];
 
 /** A text. */
 export const TEXT: OptionKind = ["string", "a text"];

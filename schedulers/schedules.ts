@@ -395,7 +395,7 @@ export const scheduleNames: readonly ScheduleName[] = Object.keys(
  * assertThrows(
  *   () => schedule("liner" as "linear"),
  *   RangeError,
- *   "Unknown schedule 'liner': did you mean 'linear'?",
+ *   "Unknown schedule 'liner': expected one of constant, linear",
  * );
  * ```
  */

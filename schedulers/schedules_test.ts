@@ -194,7 +194,7 @@ Deno.test("schedule proposes the nearest name", () => {
   assertThrows(
     () => schedule("double_linear" as ScheduleName),
     RangeError,
-    "Unknown schedule 'double_linear': did you mean 'double_linear_con'?",
+    "Unknown schedule 'double_linear': expected one of constant, linear, double_linear_con",
   );
   assertThrows(() => schedule("toString" as ScheduleName), RangeError);
 });

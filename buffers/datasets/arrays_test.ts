@@ -92,9 +92,9 @@ Deno.test("no step runs into another episode", () => {
 Deno.test("arrays that are missing or of other lengths are named", () => {
   const { rewards, ...rest } = arrays;
   assertRefused({
-    "RangeError: Cannot read episodes without 'rewards': did you mean '": () =>
-      episodesFromArrays(rest),
-    "RangeError: Cannot read episodes without 'rewards': there is no array":
+    "RangeError: Cannot read episodes without 'rewards': expected one of ":
+      () => episodesFromArrays(rest),
+    "RangeError: Cannot read episodes without 'rewards': there is none":
       () => episodesFromArrays({}),
     "RangeError: did you mean 'reward'?": () =>
       episodesFromArrays({ ...rest, reward: rewards }),

@@ -144,7 +144,7 @@ export interface RowTarget {
  * const fields = { x: { shape: [], dtype: "float32" } } as const;
  * const buffer = new ReplayBuffer({ capacity: 4, fields });
  * const y = { data: Float32Array.of(1, 2), shape: [2] };
- * assertThrows(() => importRows(buffer, { y }), RangeError, "did you mean 'x'?");
+ * assertThrows(() => importRows(buffer, { y }), RangeError, "expected x");
  * assertEquals(importRows(buffer, { x: y }), 2);
  * ```
  */

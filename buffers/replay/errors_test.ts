@@ -102,10 +102,11 @@ Deno.test("options that do not fit each other are named", () => {
     "Cannot stack 0 frames of 'x': expected a whole number above 0": {
       episodes: { stack: { x: 0 } },
     },
-    "Cannot stack unknown field 'y': did you mean 'x'?": {
-      episodes: { stack: { y: 2 } },
-    },
-    "Cannot follow unknown field 'z': did you mean 'x'?": {
+    "Cannot stack unknown field 'y': expected one of x, terminated, truncated":
+      {
+        episodes: { stack: { y: 2 } },
+      },
+    "Cannot follow unknown field 'z': expected one of x, ": {
       episodes: { next: { y: "z" } },
     },
     "Cannot name a field 'x'": { episodes: { next: { x: "x" } } },
@@ -121,7 +122,7 @@ Deno.test("options that do not fit each other are named", () => {
     "Cannot sum unknown field 'reward'": {
       episodes: { nStep: { steps: 1, gamma: 1 } },
     },
-    "Cannot draw between unknown field 'xx': did you mean 'x'?": {
+    "Cannot draw between unknown field 'xx': expected one of x, ": {
       episodes: {
         nStep: { steps: 2, gamma: 1, reward: "x", between: { a: "xx" } },
       },
@@ -137,6 +138,21 @@ Deno.test("options that do not fit each other are named", () => {
     assertThrows(make(options), RangeError, message);
   }
   const types: Record<string, object> = {
+    "Unknown option 'capacty' of a replay buffer: did you mean 'capacity'?": {
+      capacty: 9,
+    },
+    "Unknown option 'nstep' of episodes: did you mean 'nStep'?": {
+      episodes: { nstep: { steps: 2, gamma: 1 } },
+    },
+    "Unknown option 'n' of nStep: expected one of steps, gamma, ": {
+      episodes: { nStep: { n: 2, gamma: 1, reward: "x" } },
+    },
+    'Cannot make nStep with gamma "1": expected a number': {
+      episodes: { nStep: { steps: 2, gamma: "1", reward: "x" } },
+    },
+    'Cannot make a replay buffer with sampler "uniform": expected an object': {
+      sampler: "uniform",
+    },
     "Cannot end episodes by 'x' of 1 int32 numbers: expected a single uint8": {
       episodes: { terminated: "x" },
     },

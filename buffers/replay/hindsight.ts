@@ -1,4 +1,12 @@
 import {
+  checkOptions,
+  FUNCTION,
+  NUMBER,
+  type OptionKinds,
+  TEXT,
+  TEXTS,
+} from "@bellman/files/options";
+import {
   ARRAYS,
   checkChoice,
   type FieldArray,
@@ -75,6 +83,16 @@ export interface HindsightOptions {
    */
   readonly rewardPath?: string;
 }
+
+const OPTIONS: OptionKinds<HindsightOptions> = {
+  reward: FUNCTION,
+  terminated: FUNCTION,
+  strategy: TEXT,
+  k: NUMBER,
+  achieved: TEXT,
+  desired: TEXTS,
+  rewardPath: TEXT,
+};
 
 const STRATEGIES: readonly HindsightStrategy[] = [
   "future",
@@ -159,6 +177,7 @@ export class Hindsight {
    * differ in size.
    */
   constructor(buffer: ReplayBuffer, options: HindsightOptions) {
+    checkOptions("hindsight", options, OPTIONS);
     const { strategy = "future", k = 4 } = options;
     checkStrategy(strategy, k);
     const memory = internals.get(buffer)!;

@@ -284,6 +284,9 @@ Deno.test("rows that were not drawn from the buffer are refused", () => {
 Deno.test("buffers and options that do not fit are refused", () => {
   const wrong: [Partial<ReplayBufferOptions>, object, string][] = [
     [{}, { strategy: "futur" }, "did you mean 'future'?"],
+    [{}, { strategi: "final" }, "did you mean 'strategy'?"],
+    [{}, { k: "4" }, 'Cannot make hindsight with k "4": expected a number'],
+    [{}, { desired: "desired" }, "expected a list of texts"],
     [{}, { k: -1 }, "Cannot relabel -1 rows for each other one"],
     [{}, { k: NaN }, "Cannot relabel NaN rows"],
     [{}, { achieved: "nextGoal" }, "Cannot relabel unknown field 'nextGoal'"],

@@ -1,3 +1,4 @@
+import { refuseUnknown } from "@bellman/files/options";
 import type { PrioritySampler } from "../samplers/priority_sampler.ts";
 import {
   ProportionalSampler,
@@ -28,6 +29,11 @@ export interface PrioritizedReplayBufferOptions<
    */
   readonly kind?: "proportional" | "rank";
 }
+
+const OPTIONS: readonly (keyof PrioritizedReplayBufferOptions)[] = [
+  ...["capacity", "fields", "numEnvs", "episodes", "storage"] as const,
+  ...["kind", "alpha", "beta", "excludeLast", "weightsOver"] as const,
+];
 
 /**
  * {@linkcode ReplayBuffer} with prioritized sampling and importance weights. New rows
@@ -73,8 +79,11 @@ export class PrioritizedReplayBuffer<
    * @throws {TypeError} If a dtype is unknown or options exclude each other.
    */
   constructor(options: PrioritizedReplayBufferOptions<F, E>) {
-    const sampler = makeSampler(options);
-    super({ ...options, sampler });
+    refuseUnknown(options, OPTIONS, "a prioritized replay buffer");
+    const { kind, alpha, beta, excludeLast, weightsOver, ...rows } = options;
+    const chosen = { kind, alpha, beta, excludeLast, weightsOver };
+    const sampler = makeSampler(chosen);
+    super({ ...rows, sampler });
     this.#sampler = sampler;
     this.#beta = sampler.beta;
   }
@@ -129,11 +138,12 @@ function makeSampler(
       `Cannot prioritize by '${kind}': expected 'proportional' or 'rank'`,
     );
   }
-  for (const name of ["excludeLast", "weightsOver"] as const) {
-    if (!options[name]) continue;
+  const { excludeLast, weightsOver, ...exponents } = options;
+  for (const [name, value] of Object.entries({ excludeLast, weightsOver })) {
+    if (!value) continue;
     throw new TypeError(
       `Cannot apply '${name}' to ranks: expected the kind 'proportional'`,
     );
   }
-  return new RankBasedSampler(options);
+  return new RankBasedSampler(exponents);
 }

@@ -27,6 +27,7 @@ import type {
   Rows,
 } from "./options.ts";
 import {
+  checkReplayOptions,
   makeReplaySchema,
   makeRing,
   type ReplaySchema,
@@ -441,6 +442,7 @@ export class ReplayBuffer<
 
 /** Allocates the rows of a buffer. */
 function makeMemory(options: ReplayBufferOptions): ReplayMemory {
+  checkReplayOptions(options);
   const schema = makeReplaySchema(options), ring = makeRing(options, schema);
   const rows = makeColumns(schema, options.capacity, options.storage);
   const { finalLeaves, episodes: ends } = schema;

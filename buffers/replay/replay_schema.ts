@@ -1,4 +1,11 @@
 import {
+  checkOptions,
+  NUMBER,
+  OBJECT,
+  type OptionKinds,
+  TEXT,
+} from "@bellman/files/options";
+import {
   type ArrayField,
   checkCount,
   checkNames,
@@ -91,6 +98,40 @@ type Stack = ReadonlyMap<string, number>;
 const RESERVED = ["slots", "weights"];
 
 const SCALAR: ArrayField = { shape: [], dtype: "float32" };
+
+const REPLAY: OptionKinds<ReplayBufferOptions> = {
+  capacity: NUMBER,
+  fields: OBJECT,
+  numEnvs: NUMBER,
+  episodes: OBJECT,
+  sampler: OBJECT,
+  storage: OBJECT,
+};
+
+const EPISODES: OptionKinds<EpisodeOptions> = {
+  terminated: TEXT,
+  truncated: TEXT,
+  next: OBJECT,
+  stack: OBJECT,
+  nStep: OBJECT,
+};
+
+const N_STEP: OptionKinds<NStepOptions> = {
+  steps: NUMBER,
+  gamma: NUMBER,
+  reward: TEXT,
+  discount: TEXT,
+  between: OBJECT,
+  betweenDiscount: TEXT,
+};
+
+/** Throws for unknown options of a replay buffer, and for those of another type. */
+export function checkReplayOptions(options: ReplayBufferOptions): void {
+  const { episodes } = checkOptions("a replay buffer", options, REPLAY);
+  if (episodes === undefined) return;
+  const { nStep } = checkOptions("episodes", episodes, EPISODES);
+  if (nStep !== undefined) checkOptions("nStep", nStep, N_STEP);
+}
 
 /** Throws unless fields and episodes fit each other. */
 export function makeReplaySchema(

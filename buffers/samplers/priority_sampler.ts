@@ -1,3 +1,4 @@
+import { checkOptions, NUMBER } from "@bellman/files/options";
 import type { StateTree } from "@bellman/types";
 import { foreignState } from "../fields.ts";
 import type {
@@ -54,6 +55,7 @@ export abstract class PrioritySampler implements Sampler {
    * @throws {RangeError} If an exponent is below 0 or not finite.
    */
   constructor(options: PrioritizationOptions = {}) {
+    checkOptions("a sampler", options, { alpha: NUMBER, beta: NUMBER });
     const { alpha = 0.6, beta = 0.4 } = options;
     checkExponent("alpha", alpha);
     checkExponent("beta", beta);

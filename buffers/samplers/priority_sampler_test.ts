@@ -9,6 +9,9 @@ import {
   type ProportionalSamplerOptions,
 } from "./proportional_sampler.ts";
 import { RankBasedSampler } from "./rank_based_sampler.ts";
+import { PrioritizedReplayBuffer } from "../replay/prioritized_replay_buffer.ts";
+import { assertRefused } from "../../tests/testdata/refused.ts";
+import { UniformSampler } from "./sampler.ts";
 
 /** What is the same for both ways to prioritize. */
 interface Kind {
@@ -35,7 +38,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: "rank-based",
-    make: (options) => new RankBasedSampler(options),
+    make: ({ weightsOver: _, ...options } = {}) => new RankBasedSampler(options),
     weightsOver: "buffer",
     probabilities(priorities, alpha) {
       const masses = priorities.map(() => 0);
@@ -358,4 +361,26 @@ Deno.test("excludeLast never draws the row in the highest slot, unless alone", (
   context.rows = { first: 1, length: 4, capacity: 4 };
   sampler.draw(drawn, context);
   assertEquals(new Set(drawn.slots), new Set([0, 1, 2]));
+});
+
+Deno.test("options of samplers and buffers that there are not are named", () => {
+  const fields = { x: { shape: [], dtype: "float32" } } as const;
+  const options = { capacity: 4, fields };
+  const wrong = (more: object) => ({ ...options, ...more });
+  assertRefused({
+    "TypeError: Unknown option 'bata' of a sampler: did you mean 'beta'?": () =>
+      new ProportionalSampler({ bata: 1 } as object),
+    "TypeError: Unknown option 'excludeLast' of a sampler: expected one of alpha, beta":
+      () => new RankBasedSampler({ excludeLast: true } as object),
+    'TypeError: Cannot make a sampler with alpha "1": expected a number': () =>
+      new RankBasedSampler({ alpha: "1" } as object),
+    "TypeError: Unknown option 'alfa' of a prioritized replay buffer: did you mean 'alpha'?":
+      () => new PrioritizedReplayBuffer(wrong({ alfa: 1 }) as typeof options),
+    "TypeError: Unknown option 'sampler' of a prioritized replay buffer": () =>
+      new PrioritizedReplayBuffer(
+        wrong({ sampler: new UniformSampler() }) as typeof options,
+      ),
+    "TypeError: Unknown option 'replace' of a sampler: did you mean 'replacement'?":
+      () => new UniformSampler({ replace: false } as object),
+  });
 });

@@ -1,4 +1,11 @@
 import {
+  checkOptions,
+  FLAG,
+  NUMBER,
+  type OptionKinds,
+  TEXT,
+} from "@bellman/files/options";
+import {
   type PrioritizationOptions,
   PrioritySampler,
 } from "./priority_sampler.ts";
@@ -24,6 +31,13 @@ export interface ProportionalSamplerOptions extends PrioritizationOptions {
    */
   readonly weightsOver?: "batch" | "buffer";
 }
+
+const OPTIONS: OptionKinds<ProportionalSamplerOptions> = {
+  alpha: NUMBER,
+  beta: NUMBER,
+  excludeLast: FLAG,
+  weightsOver: TEXT,
+};
 
 /**
  * Samples row `i` with probability `p_i^alpha / sum_j p_j^alpha`, where `p` are
@@ -71,8 +85,9 @@ export class ProportionalSampler extends PrioritySampler {
    * @throws {TypeError} If weights are over something else.
    */
   constructor(options: ProportionalSamplerOptions = {}) {
-    super(options);
-    const { excludeLast = false, weightsOver = "batch" } = options;
+    const given = checkOptions("a sampler", options, OPTIONS);
+    const { excludeLast = false, weightsOver = "batch", ...exponents } = given;
+    super(exponents);
     if (weightsOver !== "batch" && weightsOver !== "buffer") {
       throw new TypeError(
         `Cannot divide weights by the largest of '${weightsOver}': expected 'batch' or 'buffer'`,

@@ -1,3 +1,4 @@
+import { checkOptions, FLAG } from "@bellman/files/options";
 import type { RandomSource, StateTree } from "@bellman/types";
 
 /** Random stream of samples. */
@@ -119,7 +120,8 @@ export class UniformSampler implements Sampler {
    * @param options Drawing with or without replacement.
    */
   constructor(options: UniformSamplerOptions = {}) {
-    const { replacement = true } = options;
+    const kinds = { replacement: FLAG };
+    const { replacement = true } = checkOptions("a sampler", options, kinds);
     if (!replacement) this.#shuffle = new SparseShuffle();
   }
 

@@ -1,4 +1,12 @@
 import {
+  checkOptions,
+  NUMBER,
+  OBJECT,
+  oneOf,
+  type OptionKinds,
+  TEXTS,
+} from "@bellman/files/options";
+import {
   checkWhole,
   type Field,
   type Fields,
@@ -86,6 +94,20 @@ export interface SequenceReplayBufferOptions<
   readonly storage?: Storage;
 }
 
+const OPTIONS: OptionKinds<SequenceReplayBufferOptions> = {
+  capacity: NUMBER,
+  numSteps: NUMBER,
+  numEnvs: NUMBER,
+  fields: OBJECT,
+  extraSteps: OBJECT,
+  states: OBJECT,
+  stack: OBJECT,
+  padding: oneOf("zero", "reset"),
+  ends: TEXTS,
+  sampler: OBJECT,
+  storage: OBJECT,
+};
+
 /** One array field of a segment. */
 export interface SegmentLeaf {
   readonly leaf: Leaf;
@@ -108,6 +130,7 @@ export interface SegmentSchema {
 export function segmentSchema(
   options: SequenceReplayBufferOptions,
 ): SegmentSchema {
+  checkOptions("a replay buffer of sequences", options, OPTIONS);
   const { fields, states = {}, stack = {} } = options;
   const twice = Object.keys(states).find((name) => Object.hasOwn(fields, name));
   if (twice !== undefined) {

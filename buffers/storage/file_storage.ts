@@ -1,3 +1,4 @@
+import { refuseUnknown } from "@bellman/files/options";
 import { toPath } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 import { copyNumbers } from "../copy.ts";
@@ -145,6 +146,8 @@ export class FileStorage implements Storage {
     path: string | URL,
     options: FileStorageOptions = {},
   ): FileStorage {
+    const names = ["cacheBytes", "blockBytes", "saves"];
+    refuseUnknown(options, names, "a file of rows");
     const { cacheBytes = 1 << 24, blockBytes = 4096, saves = 2 } = options;
     const sizes = { cacheBytes, blockBytes, saves };
     for (const [name, size] of Object.entries(sizes)) {
