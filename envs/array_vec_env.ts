@@ -1,3 +1,4 @@
+import { refuseUnknown } from "@bellman/files/options";
 import type {
   Batch,
   BoxArray,
@@ -12,7 +13,12 @@ import type {
 } from "@bellman/types";
 import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "./_checks.ts";
 import { allocateStep, type MutableStep } from "./_steps.ts";
-import { EnvStreams, type SeededRandom } from "./random.ts";
+import {
+  checkReset,
+  EnvStreams,
+  type SeededRandom,
+  VEC_RESET,
+} from "./random.ts";
 import { savedArray, snapshotRecord, wrongEntry } from "./snapshot.ts";
 import { checkActions } from "./spaces/_action_rows.ts";
 import { cloneBatch } from "./spaces/batch.ts";
@@ -98,6 +104,7 @@ export abstract class ArrayVecEnv<
    * @throws {RangeError} If a number is not a whole one of at least 1.
    */
   constructor(row: BatchedRow<T>, options: BatchedOptions) {
+    refuseUnknown(options, ["numEnvs", "maxEpisodeSteps", "spec"], row.name);
     const { numEnvs, maxEpisodeSteps = Infinity } = options;
     checkNumEnvs(row.name, numEnvs);
     checkStepLimit(maxEpisodeSteps);
@@ -189,6 +196,7 @@ export abstract class ArrayVecEnv<
    */
   reset(options: VecResetOptions = {}): T {
     this.checkUsable("reset");
+    checkReset(options, VEC_RESET);
     this.#streams.seed(this.numEnvs, options.seed);
     for (let row = 0; row < this.numEnvs; row++) this.#begin(row);
     return this.#observations;

@@ -1,3 +1,4 @@
+import { checkOptions, FLAG, NUMBER } from "@bellman/files/options";
 import type {
   BoxArray,
   DictSpace,
@@ -457,7 +458,9 @@ function checkPicture(env: Env): void {
  * ```
  */
 export function checkEnv(env: Env, options: CheckEnvOptions = {}): void {
-  const all = { steps: 200, seed: 0, render: true, ...options };
+  const kinds = { steps: NUMBER, seed: NUMBER, render: FLAG };
+  const given = checkOptions("a check of an environment", options, kinds);
+  const all = { steps: 200, seed: 0, render: true, ...given };
   checkSpaces(env);
   const course = new Course(env);
   checkSeeding(course, all);

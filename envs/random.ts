@@ -1,10 +1,40 @@
 import type { RandomSource, StateTree } from "@bellman/types";
+import { inspect } from "@bellman/files";
+import { refuseUnknown } from "@bellman/files/options";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
 import { snapshotRecord } from "./snapshot.ts";
 import { countCopies } from "./spaces/_action_rows.ts";
+
+/**
+ * Checks options of `reset`, which is called often: an object, of these names where an
+ * environment has no others.
+ */
+export function checkReset(
+  options: object | undefined,
+  names?: readonly string[],
+): void {
+  if (options === undefined) return;
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(
+      `Cannot reset an environment with ${
+        inspect(options)
+      }: expected options, such as { seed: 0 }`,
+    );
+  }
+  if (names === undefined) return;
+  for (const name in options) {
+    if (!names.includes(name)) refuseUnknown(options, names, "reset");
+  }
+}
+
+/** Options of `reset` of a single environment. */
+export const RESET: readonly string[] = ["seed"];
+
+/** Options of `reset` of several. */
+export const VEC_RESET: readonly string[] = ["seed", "keepSeeds"];
 
 /** Checks the seed of a random stream. */
 export function checkSeed(seed: number): void {

@@ -18,7 +18,7 @@ import { checkSavedEnvs } from "./_checks.ts";
 import { checkEnvSpaces, EnvData } from "./_env_data.ts";
 import { allocateStep, type MutableStep } from "./_steps.ts";
 import { EnvDataError } from "./env_data_error.ts";
-import { copySeeds, DEFAULT_SEED } from "./random.ts";
+import { checkReset, copySeeds, DEFAULT_SEED, VEC_RESET } from "./random.ts";
 import { restoreNow, snapshotFault, snapshotRecord } from "./snapshot.ts";
 import { ActionRows } from "./spaces/_action_rows.ts";
 import { cloneBatch, copyBatch } from "./spaces/batch.ts";
@@ -146,6 +146,7 @@ export class SyncVecEnv<
    * @throws {EnvDataError} If an observation is not of the space, or allows no action.
    */
   reset(options: VecResetOptions = {}): BatchOf<O> {
+    checkReset(options, VEC_RESET);
     const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
     const seeds = seed === undefined
       ? undefined

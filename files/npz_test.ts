@@ -163,8 +163,8 @@ Deno.test("arrays are chosen by name, and others are not npy files", async () =>
   await assertRejected({
     "SyntaxError: Cannot read array 'bad' of an npz file: it does not start as an npy file does":
       () => readNpz(bytes),
-    "RangeError: Cannot read array 'y' of an npz file: expected one of x, bad": () =>
-      readNpz(bytes, { names: ["x", "y"] }),
+    "RangeError: Cannot read array 'y' of an npz file: expected one of x, bad":
+      () => readNpz(bytes, { names: ["x", "y"] }),
     "RangeError: there is none": async () =>
       readNpz(await bytesOf({}), { names: ["y"] }),
   });

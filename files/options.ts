@@ -141,7 +141,9 @@ export function refuseUnknown(
     .find(([it, value]) => value !== undefined && !names.includes(it))?.[0];
   if (name === undefined) return;
   throw new TypeError(
-    `Unknown option '${name}' of ${what}: ${hintAt(name, names)}`,
+    `Unknown option '${name}' of ${what}: ${
+      names.length === 0 ? "it has none" : hintAt(name, names)
+    }`,
   );
 }
 

@@ -110,7 +110,7 @@ Deno.test("a name is hinted at where it is near, and else all are told", () => {
   assertEquals(says("skip", names), "did you mean 'frameSkip'?");
   assertEquals(says("color", names), "expected one of frameSkip, width");
   assertEquals(says("color", ["width"]), "expected width");
-  assertEquals(says("color", []), "there is none");
+  assertEquals(says("color", []), "it has none");
   const many = Array.from({ length: 14 }, (_, i) => `option${i}`);
   assertMatch(says("color", many), /option11 or 2 more$/);
 });

@@ -9,7 +9,7 @@ import type {
 } from "@bellman/types";
 import { checkPictureSize } from "../_checks.ts";
 import { Episodes } from "../_episodes.ts";
-import { checkSeed, DEFAULT_SEED } from "../random.ts";
+import { checkReset, checkSeed, DEFAULT_SEED, RESET } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
 import { box, discrete } from "../spaces/constructors.ts";
@@ -202,6 +202,7 @@ export class AtariEnv implements Env<Uint8Array, number> {
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
   reset(options: { seed?: number } = {}): Uint8Array {
+    checkReset(options, RESET);
     let frameSeed: number | undefined;
     if (options.seed !== undefined) {
       checkSeed(options.seed);

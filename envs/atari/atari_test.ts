@@ -152,7 +152,7 @@ Deno.test("what there is not is refused", () => {
   assertThrows(
     () => atari("pong", { stack: 4 } as PreprocessingOptions),
     TypeError,
-    "Cannot make pong with 'stack': did you mean",
+    "Unknown option 'stack' of pong: did you mean 'frameStack'?",
   );
 });
 
@@ -168,11 +168,14 @@ Deno.test("options that a game has pass", () => {
 Deno.test("others are refused with the nearest one", () => {
   const refused = (options: Record<string, unknown>, says: string) =>
     assertThrows(() => checkOptionNames(ID, options), TypeError, says);
-  refused({ frameskp: 3 }, "with 'frameskp': did you mean 'frameskip'?");
+  refused(
+    { frameskp: 3 },
+    "option 'frameskp' of ALE/Pong-v5: did you mean 'frameskip'?",
+  );
   refused({ preprocesing: "deepmind" }, "did you mean 'preprocessing'?");
   refused({ clipReward: true }, "that is for preprocessed games");
-  refused({ preprocessing: "deepmind", obsType: "ram" }, "did you mean");
-  refused({ preprocessing: "deepmind", preset: "deepmind" }, "with 'preset'");
+  refused({ preprocessing: "deepmind", obsType: "ram" }, "option 'obsType'");
+  refused({ preprocessing: "deepmind", preset: "deepmind" }, "option 'preset'");
 });
 
 /** Lines of id, game, frames a step, repetition and frame limit. */

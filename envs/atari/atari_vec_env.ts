@@ -11,7 +11,7 @@ import type {
 } from "@bellman/types";
 import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
 import type { MutableStep } from "../_steps.ts";
-import { copySeeds, DEFAULT_SEED } from "../random.ts";
+import { checkReset, copySeeds, DEFAULT_SEED, VEC_RESET } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { checkActions } from "../spaces/_action_rows.ts";
 import { box, discrete } from "../spaces/constructors.ts";
@@ -148,6 +148,7 @@ export class AtariVecEnv implements VecEnv<Uint8Array, Int32Array> {
    * are too few or too many.
    */
   reset(options: VecResetOptions = {}): Uint8Array {
+    checkReset(options, VEC_RESET);
     const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
     const seeds = seed === undefined
       ? undefined

@@ -53,7 +53,7 @@ const cases = [
   [
     { frameSkip: 4 },
     TypeError,
-    "Cannot make pong with 'frameSkip': did you mean 'frameskip'?",
+    "Unknown option 'frameSkip' of pong: did you mean 'frameskip'?",
   ],
   [{ maximum: "colour" }, RangeError, '"colour": expected color, gray'],
   [{ stackAxis: 1 }, TypeError, "stackAxis 1: expected first, last"],

@@ -7,7 +7,7 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
-import { DEFAULT_SEED, SeededRandom } from "../random.ts";
+import { checkReset, DEFAULT_SEED, SeededRandom } from "../random.ts";
 import { Canvas, type Color } from "../render/canvas.ts";
 import { snapshotFault, snapshotRecord } from "../snapshot.ts";
 
@@ -81,7 +81,9 @@ export abstract class Env<
    *
    * @param options Options of `reset`.
    */
-  protected seed({ seed }: { seed?: number } = {}): void {
+  protected seed(options: { seed?: number } = {}): void {
+    checkReset(options);
+    const { seed } = options;
     if (seed !== undefined) this.#random = new SeededRandom(seed);
   }
 

@@ -14,7 +14,7 @@ import type {
 } from "@bellman/types";
 import { Episodes } from "../_episodes.ts";
 import { ArrayVecEnv, type BatchedOptions } from "../array_vec_env.ts";
-import type { SeededRandom } from "../random.ts";
+import { checkReset, RESET, type SeededRandom } from "../random.ts";
 import { savedArray, snapshotRecord } from "../snapshot.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
 
@@ -118,6 +118,7 @@ export class DynamicsEnv<
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
   reset(options: { seed?: number } = {}): Float32Array {
+    checkReset(options, RESET);
     this.#dynamics.reset(this.state, 0, this.#episodes.begin(options.seed));
     this.#lastAction = NaN;
     return this.#observation();

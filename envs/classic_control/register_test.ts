@@ -39,7 +39,11 @@ Deno.test("Options that there are not are refused", () => {
     () => makeVec("CartPole-v1", { ...options, numEnvs: 2 }),
   ];
   for (const attempt of cases) {
-    assertThrows(attempt, TypeError, "with 'gravity': it has no options");
+    assertThrows(
+      attempt,
+      TypeError,
+      "option 'gravity' of CartPole-v1: it has none",
+    );
   }
 });
 

@@ -3,7 +3,7 @@ import { Episodes } from "../_episodes.ts";
 import { readRow, writeRow } from "../spaces/batch.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
 import { askingGoals } from "../_goals.ts";
-import { checkSeed, DEFAULT_SEED } from "../random.ts";
+import { checkReset, checkSeed, DEFAULT_SEED, RESET } from "../random.ts";
 import type {
   Env,
   EnvSpec,
@@ -151,6 +151,7 @@ export class GymnasiumEnv<
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
   reset(options: { seed?: number } = {}): O {
+    checkReset(options, RESET);
     const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
     if (seed !== undefined) checkSeed(seed);
     this.#ask("reset", {

@@ -12,7 +12,7 @@ import { checkSavedEnvs } from "../_checks.ts";
 import { givenOptions } from "@bellman/files/options";
 import { Episodes } from "../_episodes.ts";
 import { ArrayVecEnv, type BatchedOptions } from "../array_vec_env.ts";
-import type { SeededRandom } from "../random.ts";
+import { checkReset, RESET, type SeededRandom } from "../random.ts";
 import { snapshotRecord, wrongEntry } from "../snapshot.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
 import {
@@ -117,6 +117,7 @@ export class MujocoEnv<T extends MujocoChoice = MujocoTaskName>
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
   reset(options: { seed?: number } = {}): Float64Array {
+    checkReset(options, RESET);
     this.#checkOpen("reset");
     this.#simulation.begin(this.#episodes.begin(options.seed));
     return this.#observation();
@@ -294,10 +295,11 @@ export class MujocoVecEnv extends ArrayVecEnv<Float64Array, Float32Array> {
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
   constructor(kind: MujocoChoice, options: MujocoVecOptions) {
-    const task = openTask(kind, options.kwargs ?? {});
-    super(task, options);
+    const { kwargs = {}, ...batch } = options;
+    const task = openTask(kind, kwargs);
+    super(task, batch);
     this.#task = task;
-    this.#simulations = openSimulations(task, options.numEnvs);
+    this.#simulations = openSimulations(task, batch.numEnvs);
   }
 
   /**

@@ -154,7 +154,7 @@ test("a registered task is made by name, with its options and its limit", () => 
   assertEquals(ends.map((it) => it.truncated).indexOf(true), 4);
   env.close();
   assertRefused({
-    "TypeError: Cannot make Slider with 'gaol': did you mean 'goal'?": () =>
+    "TypeError: Unknown option 'gaol' of Slider: did you mean 'goal'?": () =>
       make("Slider-v7", { registry, kwargs: { gaol: 3 } }),
     'TypeError: Cannot make Slider with goal "far": expected a finite number':
       () => make("Slider-v7", { registry, kwargs: { goal: "far" } }),

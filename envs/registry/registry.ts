@@ -1,3 +1,13 @@
+import {
+  checkOptions,
+  FLAG,
+  FUNCTION,
+  NUMBER,
+  OBJECT,
+  type OptionKinds,
+  TEXT,
+  TEXTS,
+} from "@bellman/files/options";
 import type { Env, EnvSpec, VecEnv } from "@bellman/types";
 import { checkNumEnvs, unknownEnvironment } from "../_checks.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
@@ -97,6 +107,31 @@ export interface MakeVecOptions extends MakeOptions {
   recordEpisodes?: boolean;
 }
 
+const REGISTRATION: OptionKinds<EnvRegistration> = {
+  id: TEXT,
+  maxEpisodeSteps: NUMBER,
+  rewardThreshold: NUMBER,
+  looseBounds: FLAG,
+  infoStatistics: TEXTS,
+  limitsItself: FLAG,
+  make: FUNCTION,
+  recordsInfo: FLAG,
+  makeVec: FUNCTION,
+};
+
+const MAKE: OptionKinds<MakeOptions> = {
+  maxEpisodeSteps: NUMBER,
+  kwargs: OBJECT,
+  infoStatistics: TEXTS,
+  registry: OBJECT,
+};
+
+const MAKE_VEC: OptionKinds<MakeVecOptions> = {
+  ...MAKE,
+  numEnvs: NUMBER,
+  recordEpisodes: FLAG,
+};
+
 /** Registrations that are used unless others are given. */
 export const defaultRegistry: EnvRegistry = new Map();
 
@@ -119,6 +154,7 @@ const ID = /^[\w:./-]+-v\d+$/;
  * @param options Registry to add it to.
  * @throws {SyntaxError} If the id has no version.
  * @throws {RangeError} If the id is taken.
+ * @throws {TypeError} If a part is unknown or of another type, or there is no `make`.
  * @example
  * ```ts
  * import { ChainEnv, make, register } from "@bellman/envs";
@@ -132,10 +168,16 @@ export function register(
   registration: EnvRegistration,
   { registry = defaultRegistry }: RegistryOptions = {},
 ): void {
+  checkOptions("a registration", registration, REGISTRATION);
   const { id } = registration;
   if (!ID.test(id)) {
     throw new SyntaxError(
       `Cannot register '${id}': expected a name and a version, such as 'CartPole-v1'`,
+    );
+  }
+  if (registration.make === undefined) {
+    throw new TypeError(
+      `Cannot register '${id}' without make: expected a function that makes an environment`,
     );
   }
   if (registry.has(id)) {
@@ -227,6 +269,7 @@ export function make<Id extends EnvId>(
   id: Id,
   options: MakeOptions = {},
 ): EnvOf<Id> {
+  checkOptions(id, options, MAKE);
   const registration = find(id, options);
   const { infoStatistics = registration.infoStatistics ?? [] } = options;
   const env = makeLimited(registration, options);
@@ -270,8 +313,10 @@ export function makeVec<Id extends EnvId>(
   id: Id,
   options: MakeVecOptions,
 ): VecEnvOf<Id> {
+  checkOptions(id, options, MAKE_VEC);
   const registration = find(id, options);
-  const { numEnvs, recordEpisodes = true, kwargs = {} } = options;
+  const { numEnvs, recordEpisodes = true, ...single } = options;
+  const { kwargs = {} } = single;
   const { infoStatistics = registration.infoStatistics ?? [] } = options;
   checkNumEnvs(id, numEnvs);
   const maxEpisodeSteps = limitOf(registration, options);
@@ -280,7 +325,7 @@ export function makeVec<Id extends EnvId>(
   const together = { numEnvs, maxEpisodeSteps, infoStatistics, kwargs };
   const env = (isAlone ? undefined : registration.makeVec?.(together)) ??
     new SyncVecEnv(
-      Array.from({ length: numEnvs }, () => () => make<string>(id, options)),
+      Array.from({ length: numEnvs }, () => () => make<string>(id, single)),
     );
   const made: VecEnv = recordEpisodes ? new RecordEpisodeStatistics(env) : env;
   return made as VecEnvOf<Id>;

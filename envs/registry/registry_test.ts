@@ -124,3 +124,52 @@ Deno.test("names need a version and are taken once", () => {
   });
   assert(registeredIds().includes("TestChain-v2"));
 });
+
+Deno.test("what make, makeVec and register do not know is refused", () => {
+  const make2 = () => new ChainEnv();
+  const as = (options: object) => options as never;
+  assertRefused({
+    "TypeError: Unknown option 'kwarg' of Chain-v0: did you mean 'kwargs'?":
+      () => make("Chain-v0", as({ kwarg: { length: 3 } })),
+    "TypeError: Unknown option 'numEnvs' of Chain-v0: expected one of max":
+      () => make("Chain-v0", as({ numEnvs: 3 })),
+    "TypeError: Unknown option 'numEnv' of Chain-v0: did you mean 'numEnvs'?":
+      () => makeVec("Chain-v0", as({ numEnv: 3 })),
+    "TypeError: Cannot take 3 as the options of Chain-v0: expected an object":
+      () => makeVec("Chain-v0", as(Object(3).valueOf())),
+    'TypeError: Cannot make Chain-v0 with maxEpisodeSteps "9": expected a number':
+      () => make("Chain-v0", as({ maxEpisodeSteps: "9" })),
+    "TypeError: Unknown option 'maxSteps' of a registration: expected one of id, ":
+      () => register(as({ id: "Own-v1", maxSteps: 9, make: make2 })),
+    "TypeError: Cannot register 'Own-v1' without make: expected a function":
+      () => register(as({ id: "Own-v1" })),
+    "TypeError: Cannot make a registration with make ": () =>
+      register(as({ id: "Own-v1", make: new ChainEnv() })),
+  });
+  assert(!registeredIds().includes("Own-v1"));
+});
+
+Deno.test("what reset does not know is refused", () => {
+  const as = (options: unknown) => options as never;
+  const envs: [string, { reset(options: object): unknown }][] = [
+    ["chain", make("Chain-v0")],
+    ["pole", make("CartPole-v1")],
+    ["poles", makeVec("CartPole-v1", { numEnvs: 2 })],
+    ["chains", makeVec("Chain-v0", { numEnvs: 2 })],
+  ];
+  for (const [name, env] of envs) {
+    assertThrows(
+      () => env.reset({ sede: 1 }),
+      TypeError,
+      "Unknown option 'sede' of reset: did you mean 'seed'?",
+      name,
+    );
+    assertThrows(
+      () => env.reset(as(42)),
+      TypeError,
+      "Cannot reset an environment with 42: expected options, such as { seed: 0 }",
+      name,
+    );
+    env.reset({ seed: 1 });
+  }
+});

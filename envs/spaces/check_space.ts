@@ -43,7 +43,7 @@ function checkBox(space: Space & { type: "box" }): void {
 export function checkSpace(space: Space | undefined): void {
   switch (space?.type) {
     case "discrete":
-      discrete(space.n, space);
+      discrete(space.n, { start: space.start });
       return;
     case "box":
       return checkBox(space);

@@ -1,3 +1,4 @@
+import { refuseUnknown } from "@bellman/files/options";
 import type {
   BoxDtype,
   BoxSpace,
@@ -39,6 +40,7 @@ export function discrete(
   options: { start?: number } = {},
 ): DiscreteSpace {
   checkCount("discrete", n);
+  refuseUnknown(options, ["start"], "a discrete space");
   const { start } = options;
   if (!Number.isInteger(start ?? 0)) {
     throw new RangeError(
@@ -97,6 +99,7 @@ export interface BoxOptions<D extends BoxDtype = BoxDtype> {
 export function box<D extends BoxDtype = "float32">(
   options: BoxOptions<D> = {},
 ): BoxSpace<D> {
+  refuseUnknown(options, ["low", "high", "shape", "dtype"], "a box");
   const { low = -Infinity, high = Infinity } = options;
   const dtype = options.dtype ?? "float32" as D;
   const lists = [low, high].filter((it) => typeof it !== "number");

@@ -24,7 +24,6 @@
  *
  * @module
  */
-import { hintAt } from "@bellman/files/options";
 import { CLASSIC_CONTROL } from "./classic_control.ts";
 import {
   beginEpisodes,
@@ -62,7 +61,9 @@ export function tensorEnv(id: string): TensorEnv {
   const found = ENVS.find((it) => it.id === id);
   if (found !== undefined) return found;
   throw new RangeError(
-    `Cannot find '${id}' as tensors: ${hintAt(id, tensorEnvIds)}`,
+    `Cannot find '${id}' as tensors: expected one of ${
+      tensorEnvIds.join(", ")
+    }`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type {
   BoxArray,
+  BoxSpace,
   DiscreteSpace,
   Space,
   SpaceValue,
@@ -14,6 +15,7 @@ import {
   whole,
 } from "@bellman/files/options";
 import { Env } from "../base/env.ts";
+import { checkReset, RESET } from "../random.ts";
 import { register } from "../registry/registry.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
 import { box, discrete } from "../spaces/constructors.ts";
@@ -50,6 +52,7 @@ export abstract class ToyEnv<
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
   reset(options?: { seed?: number }): O {
+    checkReset(options, RESET);
     this.seed(options);
     this.isRunning = true;
     return this.begin();
@@ -375,6 +378,9 @@ function rewardOf(
   return space.type === "box" ? -distance : Number(distance === 0);
 }
 
+const boxOf = ({ low, high, shape, dtype }: BoxSpace) =>
+  box({ low, high, shape, dtype });
+
 const IDENTITY_OPTIONS: OptionKinds<IdentityOptions> = {
   actionSpace: ["object", "a space", (it: object) => "type" in it],
   masked: FLAG,
@@ -391,7 +397,7 @@ register({
       IDENTITY_OPTIONS,
     );
     // A box from a file may lack parts that have defaults.
-    const actionSpace = given?.type === "box" ? box(given) : given;
+    const actionSpace = given?.type === "box" ? boxOf(given) : given;
     if (actionSpace !== undefined) checkSpace(actionSpace);
     return new IdentityEnv({ actionSpace, masked });
   },

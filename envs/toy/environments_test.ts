@@ -245,7 +245,11 @@ Deno.test("Toy environments are made by name with their options", () => {
 
 Deno.test("Options that make no sense are refused", () => {
   const cases: [string, Record<string, unknown>, string][] = [
-    ["Chain-v0", { lenght: 3 }, "with 'lenght': did you mean 'length'?"],
+    [
+      "Chain-v0",
+      { lenght: 3 },
+      "option 'lenght' of a chain: did you mean 'length'?",
+    ],
     ["Chain-v0", { length: "3" }, 'with length "3": expected a whole number'],
     ["Chain-v0", { length: -3 }, "with length -3: expected a whole number"],
     ["Chain-v0", { endless: 1 }, "with endless 1: expected true or false"],

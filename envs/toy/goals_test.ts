@@ -105,8 +105,8 @@ Deno.test("episodes tell whether they reached the goal", () => {
 Deno.test("batched ones give the numbers of single ones bit for bit, and resume in between", () => {
   for (const id of ["BitFlip-v0", "Reach-v0"]) {
     const kwargs = id === "BitFlip-v0" ? { bits: 3 } : {};
-    const options = { numEnvs: 3, maxEpisodeSteps: 7, kwargs };
-    let batched = makeVec(id, options);
+    const options = { maxEpisodeSteps: 7, kwargs };
+    let batched = makeVec(id, { numEnvs: 3, ...options });
     const single = new RecordEpisodeStatistics(
       new SyncVecEnv(Array.from({ length: 3 }, () => () => make(id, options))),
     );
@@ -135,7 +135,7 @@ Deno.test("batched ones give the numbers of single ones bit for bit, and resume 
       }
       if (i !== 30) continue;
       const state = structuredClone(batched.save());
-      batched = makeVec(id, options);
+      batched = makeVec(id, { numEnvs: 3, ...options });
       batched.load(state);
     }
     assert(ended > 20);

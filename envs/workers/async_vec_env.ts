@@ -2,7 +2,7 @@ import { ActionRows } from "../spaces/_action_rows.ts";
 import { checkFinite } from "../_env_data.ts";
 import { cloneBatch, copyBatch } from "../spaces/batch.ts";
 import { askingGoals, type GoalFunctionName } from "../_goals.ts";
-import { copySeeds, DEFAULT_SEED } from "../random.ts";
+import { checkReset, copySeeds, DEFAULT_SEED, VEC_RESET } from "../random.ts";
 import type {
   Batch,
   BoxArray,
@@ -139,6 +139,7 @@ export class AsyncVecEnv<O extends Batch = Batch, A extends Batch = Batch>
    * first reset.
    */
   reset(options: VecResetOptions = {}): O {
+    checkReset(options, VEC_RESET);
     this.#checkUsable("reset");
     const fleet = this.#fleet;
     const seed = options.seed ?? (fleet.seeds ? undefined : DEFAULT_SEED);

@@ -32,6 +32,14 @@ export interface HostOptions {
   onRestart?: (event: RestartEvent) => void;
 }
 
+/** Names of those options. */
+export const HOST_OPTIONS: readonly (keyof HostOptions)[] = [
+  "stepTimeoutMs",
+  "startTimeoutMs",
+  "restarts",
+  "onRestart",
+];
+
 /** Time within which restarts are counted. */
 const WINDOW_MS = 600_000;
 

@@ -1,3 +1,10 @@
+import {
+  checkOptions,
+  FLAG,
+  NUMBER,
+  OBJECT,
+  type OptionKinds,
+} from "@bellman/files/options";
 import type {
   Batch,
   BoxArray,
@@ -47,6 +54,13 @@ export interface NormalizeObservationOptions {
    */
   epsilon?: number;
 }
+
+const OPTIONS: OptionKinds<NormalizeObservationOptions> = {
+  statistics: OBJECT,
+  training: FLAG,
+  clip: NUMBER,
+  epsilon: NUMBER,
+};
 
 /** Numbers of a dict's part that are scaled, and their place among all that are. */
 interface ScaledPart {
@@ -119,6 +133,7 @@ export class ObservationNormalizer {
    * is out of its range.
    */
   constructor(space: Space, options: NormalizeObservationOptions = {}) {
+    checkOptions("a normalizer", options, OPTIONS);
     if (space.type !== "box" && space.type !== "dict") {
       throw new TypeError(
         `Cannot normalize observations of a ${space.type} space: flatten them first`,
@@ -449,6 +464,7 @@ export class RewardNormalizer {
    * not of single numbers.
    */
   constructor(numEnvs: number, options: NormalizeRewardOptions = {}) {
+    checkOptions("a normalizer", options, { ...OPTIONS, gamma: NUMBER });
     const { gamma = 0.99, clip = 10, epsilon = 1e-8, training = true } =
       options;
     if (!(gamma >= 0 && gamma <= 1)) {

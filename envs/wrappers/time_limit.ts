@@ -1,3 +1,4 @@
+import { checkOptions, OBJECT } from "@bellman/files/options";
 import type {
   ActionsOf,
   Env,
@@ -57,6 +58,7 @@ export class TimeLimit<E extends Env = Env> extends Wrapper<E> {
     options: TimeLimitOptions = {},
   ) {
     super(env);
+    checkOptions("a time limit", options, { spec: OBJECT });
     checkStepLimit(maxEpisodeSteps);
     this.maxEpisodeSteps = maxEpisodeSteps;
     this.#spec = options.spec ?? (env.spec && { ...env.spec, maxEpisodeSteps });

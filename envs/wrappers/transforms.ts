@@ -1,3 +1,9 @@
+import {
+  checkOptions,
+  NUMBER,
+  type OptionKinds,
+  refuseUnknown,
+} from "@bellman/files/options";
 import type {
   Batch,
   BatchOf,
@@ -25,6 +31,7 @@ import {
   readRowInto,
   writeRowAt,
 } from "../spaces/batch.ts";
+import { checkSpace } from "../spaces/check_space.ts";
 import { box } from "../spaces/constructors.ts";
 import { flattenedSpace, flattenInto } from "../spaces/flatten.ts";
 import { isVector, Wrapper } from "./wrapper.ts";
@@ -69,6 +76,7 @@ export abstract class ObservationWrapper<
    */
   constructor(env: E, { space }: TransformObservationOptions) {
     super(env);
+    checkSpace(space);
     const numEnvs = isVector(env) ? env.numEnvs : 1;
     this.#space = space;
     this.#observations = allocateBatch(space, numEnvs);
@@ -214,6 +222,7 @@ export class TransformObservation<
     transform: (observation: ObservationOf<E>) => O,
     options: TransformObservationOptions,
   ) {
+    refuseUnknown(options, ["space"], "a transform");
     super(env, options);
     this.#transform = transform as (observation: SpaceValue) => O;
     const id = env.spec?.id;
@@ -401,6 +410,11 @@ export interface RescaleActionOptions {
   high?: number;
 }
 
+const RANGE: OptionKinds<RescaleActionOptions & ClipRewardOptions> = {
+  low: NUMBER,
+  high: NUMBER,
+};
+
 /** Returns the space of actions that are stretched to those of another. */
 function stretchable(
   inner: BoxSpace,
@@ -452,8 +466,9 @@ export class RescaleAction<E extends Env | VecEnv = Env> extends Wrapper<E> {
    * @throws {TypeError} If the actions are not boxes.
    * @throws {RangeError} If they have no bounds.
    */
-  constructor(env: E, { low = -1, high = 1 }: RescaleActionOptions = {}) {
+  constructor(env: E, options: RescaleActionOptions = {}) {
     super(env);
+    const { low = -1, high = 1 } = checkOptions("a range", options, RANGE);
     const spaceOf = (inner: BoxSpace) => stretchable(inner, { low, high });
     this.#rescaler = transformed("rescale", env, spaceOf, (action, ...ends) => {
       const part = Math.min(Math.max((action - low) / (high - low), 0), 1);
@@ -573,7 +588,8 @@ export class ClipReward<E extends Env | VecEnv = Env>
    * @param options Range of the rewards.
    * @throws {RangeError} If its lower end is above its upper one.
    */
-  constructor(env: E, { low = -1, high = 1 }: ClipRewardOptions = {}) {
+  constructor(env: E, options: ClipRewardOptions = {}) {
+    const { low = -1, high = 1 } = checkOptions("a range", options, RANGE);
     if (!(low <= high)) {
       throw new RangeError(
         `Cannot clip rewards from ${low} to ${high}: the lower end must not be above the upper`,

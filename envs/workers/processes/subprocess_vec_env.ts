@@ -1,6 +1,7 @@
 import type { ActionsOf, ObservationsOf } from "@bellman/types";
 import { checkDeno } from "@bellman/files";
-import type { HostOptions } from "../restarts.ts";
+import { refuseUnknown } from "@bellman/files/options";
+import { HOST_OPTIONS, type HostOptions } from "../restarts.ts";
 import { splitEnvs } from "../group_hosts.ts";
 import {
   checkSource,
@@ -91,6 +92,9 @@ export class SubprocessVecEnv<const S extends GroupSource = GroupSource>
   constructor(source: S, options: SubprocessVecEnvOptions) {
     checkDeno("host environments in processes");
     const checked = checkSource(source);
+    const own = ["numEnvs", "processes", "permissions", "showOutput"];
+    const names = [...HOST_OPTIONS, ...own];
+    refuseUnknown(options, names, "environments in processes");
     const { numEnvs, processes = numEnvs } = options;
     const { permissions = ownPermissions(), showOutput = true } = options;
     const groups = splitEnvs(numEnvs, processes);

@@ -35,7 +35,10 @@ const SOURCES: [GroupSource, (numEnvs: number) => VecEnv][] = [
     { id: "Chain-v0", kwargs: { length: 3 } },
     (numEnvs) => makeVec("Chain-v0", { numEnvs, kwargs: { length: 3 } }),
   ],
-  [MASKED, (numEnvs) => makeVec(MASKED.id, { ...MASKED, numEnvs })],
+  [MASKED, (numEnvs) => {
+    const { id, ...options } = MASKED;
+    return makeVec(id, { ...options, numEnvs });
+  }],
   [NESTED, (numEnvs) => makeNested({ numEnvs, first: 0 })],
 ];
 

@@ -9,7 +9,8 @@ import {
 } from "../group_source.ts";
 import { splitEnvs } from "../group_hosts.ts";
 import { AsyncVecEnv } from "../async_vec_env.ts";
-import type { HostOptions } from "../restarts.ts";
+import { refuseUnknown } from "@bellman/files/options";
+import { HOST_OPTIONS, type HostOptions } from "../restarts.ts";
 import { WorkerHosts } from "./_worker_hosts.ts";
 
 /** Settings of a {@linkcode WorkerVecEnv}. */
@@ -77,6 +78,8 @@ export class WorkerVecEnv<const S extends GroupSource = GroupSource>
    */
   constructor(source: S, options: WorkerVecEnvOptions) {
     const checked = checkSource(source);
+    const names = [...HOST_OPTIONS, "numEnvs", "workers", "callerShare"];
+    refuseUnknown(options, names, "environments in workers");
     const { numEnvs, callerShare = false } = options;
     if (callerShare && !("id" in checked)) {
       throw new TypeError(
