@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { hintAt } from "@bellman/files/options";
+import { givenOptions, hintAt, refuseUnknown } from "@bellman/files/options";
 import {
   clipByGlobalNorm,
   type LossValue,
@@ -143,17 +143,32 @@ function movingMean(
   return tf.add(tf.mul(mean, kept), tf.mul(value, 1 - kept));
 }
 
-/** Checks an optimizer's settings: an epsilon is at least 0, a share below 1 too. */
-function checkSettings(settings: Record<string, number>): void {
-  for (const [name, value] of Object.entries(settings)) {
-    const isEpsilon = name === "epsilon";
-    if (value >= 0 && value < (isEpsilon ? Infinity : 1)) continue;
-    const wanted = isEpsilon ? "at least 0" : "at least 0 and below 1";
+/**
+ * Completes an optimizer's settings and checks them: an epsilon is at least 0, a share
+ * below 1 too.
+ */
+function complete<T extends Record<string, number>>(
+  options: { readonly [K in keyof T]?: T[K] },
+  defaults: T,
+): T {
+  refuseUnknown(options, Object.keys(defaults), "an optimizer");
+  const settings = { ...defaults, ...givenOptions(options) };
+  for (const [name, value] of Object.entries<number>(settings)) {
+    const most = name === "epsilon" ? Infinity : 1;
+    if (typeof value === "number" && value >= 0 && value < most) continue;
+    const wanted = most === 1 ? "at least 0 and below 1" : "at least 0";
     throw new RangeError(
       `Cannot make an optimizer with ${name} = ${value}: expected a number ${wanted}`,
     );
   }
+  return settings;
 }
+
+// Default settings.
+const SGD = { momentum: 0 };
+const ADAM = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+const RMSPROP = { decay: 0.99, epsilon: 1e-8 };
+const RMSPROP_TF1 = { decay: 0.99, epsilon: 1e-5 };
 
 /** Settings of {@linkcode sgd}. */
 export interface SgdOptions {
@@ -188,8 +203,7 @@ export interface SgdOptions {
  * ```
  */
 export function sgd(options: SgdOptions = {}): Optimizer {
-  const { momentum = 0 } = options;
-  checkSettings({ momentum });
+  const { momentum } = complete(options, SGD);
   return slotOptimizer({
     slots: momentum > 0 ? { velocity: 0 } : {},
     step: (gradient, before, { learningRate }): SlotStep => {
@@ -245,8 +259,7 @@ function oneMinusPower(beta: number, step: tf.Scalar): tf.Tensor {
 
 /** Makes an Adam: the moving means are common to all, the correction is not. */
 function adamWith(options: AdamOptions, correct: Correction): Optimizer {
-  const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = options;
-  checkSettings({ beta1, beta2, epsilon });
+  const { beta1, beta2, epsilon } = complete(options, ADAM);
   return slotOptimizer({
     slots: { m: 0, v: 0 },
     countsSteps: true,
@@ -372,8 +385,7 @@ export interface RmspropOptions {
  * ```
  */
 export function rmsprop(options: RmspropOptions = {}): Optimizer {
-  const { decay = 0.99, epsilon = 1e-8 } = options;
-  checkSettings({ decay, epsilon });
+  const { decay, epsilon } = complete(options, RMSPROP);
   return slotOptimizer({
     slots: { rms: 0 },
     step: (gradient, before, { learningRate }): SlotStep => {
@@ -427,8 +439,7 @@ export interface RmspropTf1Options {
  * ```
  */
 export function rmspropTf1(options: RmspropTf1Options = {}): Optimizer {
-  const { decay = 0.99, epsilon = 1e-5 } = options;
-  checkSettings({ decay, epsilon });
+  const { decay, epsilon } = complete(options, RMSPROP_TF1);
   return slotOptimizer({
     slots: { rms: 1 },
     step: (gradient, before, { learningRate }): SlotStep => {
@@ -454,9 +465,19 @@ export type OptimizerSettings =
   & AdamOptions
   & SgdOptions;
 
+/** Optimizers by name, with their default settings. */
 const OPTIMIZERS: Readonly<
-  Record<OptimizerName, (settings: OptimizerSettings) => Optimizer>
-> = { rmsprop_tf1: rmspropTf1, rmsprop, adam_tf1: adamTf1, adam, sgd };
+  Record<
+    OptimizerName,
+    readonly [(settings: OptimizerSettings) => Optimizer, defaults: object]
+  >
+> = {
+  rmsprop_tf1: [rmspropTf1, RMSPROP_TF1],
+  rmsprop: [rmsprop, RMSPROP],
+  adam_tf1: [adamTf1, ADAM],
+  adam: [adam, ADAM],
+  sgd: [sgd, SGD],
+};
 
 /**
  * Makes an optimizer by name.
@@ -466,6 +487,7 @@ const OPTIMIZERS: Readonly<
  * @returns The optimizer.
  * @throws {RangeError} If no optimizer has that name; the message has the
  * nearest.
+ * @throws {TypeError} If no optimizer has a setting of that name.
  * @example
  * ```ts
  * import { createOptimizer } from "@bellman/compute";
@@ -483,12 +505,16 @@ export function createOptimizer(
   name: OptimizerName,
   settings: OptimizerSettings = {},
 ): Optimizer {
-  if (Object.hasOwn(OPTIMIZERS, name)) return OPTIMIZERS[name](settings);
-  throw new RangeError(
-    `Unknown optimizer '${name}': ${
-      hintAt(String(name), Object.keys(OPTIMIZERS))
-    }`,
-  );
+  if (!Object.hasOwn(OPTIMIZERS, name)) {
+    const hint = hintAt(String(name), Object.keys(OPTIMIZERS));
+    throw new RangeError(`Unknown optimizer '${name}': ${hint}`);
+  }
+  const all = Object.assign({}, SGD, ADAM, RMSPROP);
+  refuseUnknown(settings, Object.keys(all), "an optimizer");
+  const [make, own] = OPTIMIZERS[name];
+  const given = Object.entries(settings)
+    .filter(([name]) => Object.hasOwn(own, name));
+  return make(Object.fromEntries(given));
 }
 
 /** Parameters after {@link descend}. */
@@ -518,6 +544,12 @@ export interface DescendOptions {
    */
   readonly maxGradNorm?: number | null;
 }
+
+const DESCEND: readonly (keyof DescendOptions)[] = [
+  "optimizer",
+  "learningRate",
+  "maxGradNorm",
+];
 
 /**
  * Takes one optimizer step on a loss.
@@ -549,8 +581,10 @@ export function descend<A extends Params>(
     readonly params: Params;
     readonly slots: OptimizerState;
   },
-  { optimizer, learningRate, maxGradNorm }: DescendOptions,
+  options: DescendOptions,
 ): Descent<A> {
+  refuseUnknown(options, DESCEND, "descend");
+  const { optimizer, learningRate, maxGradNorm } = options;
   const { gradients, ...value } = valueAndGradients(loss, params);
   const clipped: { gradients: Params; norm?: tf.Scalar } =
     maxGradNorm === undefined

@@ -23,47 +23,36 @@ import { closest, distance } from "fastest-levenshtein";
 import { inspect } from "./host.ts";
 
 /**
- * Returns the candidate with the fewest edits from a name, ignoring case.
+ * Returns the name that a misspelt one stands for: that with the fewest edits, ignoring
+ * case, if up to a third of its letters differ.
  *
  * @param name Given name.
  * @param candidates Valid names.
+ * @returns The name; `undefined` if none is near.
  *
  * @example
  * ```ts
- * import { nearest } from "@bellman/files/options";
+ * import { typoOf } from "@bellman/files/options";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(nearest("gama", ["tau", "gamma"]), "gamma");
+ * assertEquals(typoOf("gama", ["tau", "gamma"]), "gamma");
+ * assertEquals(typoOf("bananas", ["tau", "gamma"]), undefined);
  * ```
  */
-export function nearest(name: string, candidates: readonly string[]): string {
-  const lower = name.toLowerCase();
+export function typoOf(
+  name: string,
+  candidates: readonly string[],
+): string | undefined {
   const byLower = new Map(candidates.map((it) => [it.toLowerCase(), it]));
-  return byLower.get(closest(lower, [...byLower.keys()]))!;
-}
-
-/**
- * Returns true if a name is near enough to another to be a typo of it: up to a third
- * of the letters differ.
- *
- * @param name Given name.
- * @param candidate Valid name.
- *
- * @example
- * ```ts
- * import { isLikelyTypo } from "@bellman/files/options";
- * import { assert } from "@std/assert";
- *
- * assert(isLikelyTypo("gama", "gamma"));
- * ```
- */
-export function isLikelyTypo(name: string, candidate: string): boolean {
+  const near = closest(name.toLowerCase(), [...byLower.keys()]);
+  if (near === undefined) return undefined;
   // Of ids, the version says nothing.
-  const [a, b] = [name, candidate]
-    .map((it) => it.toLowerCase().replace(/-v\d*$/, ""));
+  const [a, b] = [name.toLowerCase(), near]
+    .map((it) => it.replace(/-v\d*$/, ""));
   const [short, long] = [a.length, b.length].sort((x, y) => x - y);
   const edits = distance(a, b);
-  return edits < short && edits <= Math.max(2, Math.ceil(long / 3));
+  const isNear = edits < short && edits <= Math.max(2, Math.ceil(long / 3));
+  return isNear ? byLower.get(near) : undefined;
 }
 
 /** Fewest letters by which the rest of a name is guessed. */
@@ -95,10 +84,8 @@ export function hintAt(name: string, candidates: readonly string[]): string {
     (it) =>
       it.toLowerCase().startsWith(part) || it.toLowerCase().endsWith(part),
   );
-  const guess = whole ?? nearest(name, candidates);
-  if (whole !== undefined || isLikelyTypo(name, guess)) {
-    return `did you mean '${guess}'?`;
-  }
+  const guess = whole ?? typoOf(name, candidates);
+  if (guess !== undefined) return `did you mean '${guess}'?`;
   const rest = candidates.length - MOST_NAMES;
   return `expected ${candidates.length === 1 ? "" : "one of "}${
     candidates.slice(0, MOST_NAMES).join(", ")

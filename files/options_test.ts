@@ -3,12 +3,11 @@ import {
   checkOptions,
   FLAG,
   givenOptions,
-  isLikelyTypo,
   isWhole,
-  nearest,
   oneOf,
   type OptionKind,
   refuseUnknown,
+  typoOf,
   whole,
 } from "./options.ts";
 
@@ -117,9 +116,11 @@ Deno.test("a name is hinted at where it is near, and else all are told", () => {
 
 Deno.test("the nearest name ignores case, and a likely typo is near", () => {
   const ids = ["CartPole-v1", "Chain-v0"];
-  assertEquals(nearest("cartpole-v1", ids), "CartPole-v1");
-  assertEquals(isLikelyTypo("trian", "train"), true);
-  assertEquals(isLikelyTypo("bananas", "train"), false);
+  assertEquals(typoOf("cartpole-v1", ids), "CartPole-v1");
+  assertEquals(typoOf("CartPol", ids), "CartPole-v1");
+  assertEquals(typoOf("trian", ["train"]), "train");
+  assertEquals(typoOf("bananas", ["train"]), undefined);
+  assertEquals(typoOf("bananas", []), undefined);
 });
 
 Deno.test("what is no object is refused as options", () => {

@@ -1,7 +1,13 @@
 /** An algorithm of one's own does all that the command line offers. */
 import { registerAlgorithm } from "@bellman/runs/settings";
 import { isXlaInstalled } from "@bellman/compute/xla";
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+  assertStringIncludes,
+} from "@std/assert";
 import { counting } from "../algorithms/agent/testdata/counting.ts";
 import { assertResumes, runCommand, trainWell } from "./runs.ts";
 
@@ -124,3 +130,54 @@ Deno.test("a module that registers nothing is told, where it is not needed", asy
     `${file}, which algorithmModules names, registers nothing: expected a call of registerAlgorithm, registerNetwork or registerLogger\n`,
   );
 });
+
+/** Trains with a module, and gives back the one line of its failure. */
+async function failureOf(name: string, ...args: string[]): Promise<string> {
+  const { code, err } = await runCommand([
+    ...["train", ...args, "--quiet", "--steps=50", "--preset=none"],
+    `--out=${dir}/${name}-run`,
+  ]);
+  assertNotEquals(code, 0);
+  assertEquals(err.trim().split("\n").length, 1, err);
+  return err.trim();
+}
+
+Deno.test("a mistake in build names its file and line, and one module needs no list", async () => {
+  const file = await writeUpdate("unbuilt", "return value.none;");
+  const text = await Deno.readTextFile(file);
+  const broken = text.replace("return {", "config.nothing.at();\n    return {");
+  await Deno.writeTextFile(file, broken);
+  const line = broken.split("\n").findIndex((it) => it.includes("nothing"));
+  assertEquals(
+    await failureOf("unbuilt", "unbuilt", `--set=algorithmModules=${file}`),
+    `error: Cannot read properties of undefined (reading 'at') (unbuilt.ts:${
+      line + 1
+    })`,
+  );
+});
+
+for (const vectorization of ["sync", "workers"]) {
+  Deno.test(`a mistake in an environment names its file and line (${vectorization})`, async () => {
+    const name = `Broken${vectorization}-v0`, file = `${dir}/${name}.ts`;
+    await Deno.writeTextFile(
+      file,
+      `import { ChainEnv, register } from "${
+        import.meta.resolve("@bellman/envs")
+      }";
+class Broken extends ChainEnv {
+  constructor() {
+    super();
+    this.nothing.at();
+  }
+}
+register({ id: "${name}", make: () => new Broken() });
+`,
+    );
+    const failure = await failureOf(
+      name,
+      ...["a2c", `--env=${name}`, `--set=envModules=${file}`],
+      `--set=vectorization=${vectorization}`,
+    );
+    assertMatch(failure, /\(reading 'at'\) \(Broken\w+-v0\.ts:5\)$/);
+  });
+}

@@ -1,4 +1,4 @@
-import { hintAt } from "@bellman/files/options";
+import { typoOf } from "@bellman/files/options";
 import { sliceNumbers } from "../copy.ts";
 import type { Episode } from "./episodes.ts";
 
@@ -70,7 +70,10 @@ function readSteps(arrays: Readonly<Record<string, DataSetArray>>) {
   const need = (...names: string[]) => {
     const array = read(...names);
     if (array !== undefined) return array;
-    const hint = hintAt(names[0], Object.keys(arrays));
+    const known = Object.keys(arrays), near = typoOf(names[0], known);
+    const hint = near === undefined
+      ? `there are ${known.join(", ") || "no arrays"}`
+      : `did you mean '${near}'?`;
     throw new RangeError(
       `Cannot read episodes without '${names[0]}': ${hint}`,
     );

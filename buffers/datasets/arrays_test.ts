@@ -92,9 +92,9 @@ Deno.test("no step runs into another episode", () => {
 Deno.test("arrays that are missing or of other lengths are named", () => {
   const { rewards, ...rest } = arrays;
   assertRefused({
-    "RangeError: Cannot read episodes without 'rewards': expected one of ":
+    "RangeError: Cannot read episodes without 'rewards': there are observations, ":
       () => episodesFromArrays(rest),
-    "RangeError: Cannot read episodes without 'rewards': there is none":
+    "RangeError: Cannot read episodes without 'rewards': there are no arrays":
       () => episodesFromArrays({}),
     "RangeError: did you mean 'reward'?": () =>
       episodesFromArrays({ ...rest, reward: rewards }),

@@ -38,7 +38,8 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: "rank-based",
-    make: ({ weightsOver: _, ...options } = {}) => new RankBasedSampler(options),
+    make: ({ weightsOver: _, ...options } = {}) =>
+      new RankBasedSampler(options),
     weightsOver: "buffer",
     probabilities(priorities, alpha) {
       const masses = priorities.map(() => 0);

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { isDeno } from "@bellman/files";
-import { isLikelyTypo, nearest } from "@bellman/files/options";
+import { typoOf } from "@bellman/files/options";
 import { type CommandIo, shellWord, UsageError } from "@bellman/runs/program";
 
 /** An option of a command, as the help shows it. */
@@ -73,14 +73,14 @@ function unknownOption(
 ): UsageError {
   const given = arg.split("=")[0];
   const name = given.replace(/^-+/, "");
-  const guess = nearest(name, specs.map((spec) => spec.name));
+  const guess = typoOf(name, specs.map((spec) => spec.name));
   // A setting is no option, unless it has too many dashes.
   const takesSettings = specs.some((spec) => spec.name === "set");
   const setting = takesSettings && guess !== name ? hintAt?.(name) : undefined;
   const hint = setting ??
-    (isLikelyTypo(name, guess)
-      ? `did you mean '--${guess}'?`
-      : "'--help' lists the options");
+    (guess === undefined
+      ? "'--help' lists the options"
+      : `did you mean '--${guess}'?`);
   return new UsageError(`Unknown option '${given}': ${hint}`);
 }
 

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { hintAt } from "@bellman/files/options";
+import { typoOf } from "@bellman/files/options";
 import {
   ARRAYS,
   type DType,
@@ -355,8 +355,8 @@ export class InputReader {
         `Cannot run ${this.#function}: input '${port.name}' is no tensor, expected ${expected}`,
       );
     }
-    const names = namesIn(inputs);
-    const hint = names.length > 0 ? `; ${hintAt(port.name, names)}` : "";
+    const near = typoOf(port.name, namesIn(inputs));
+    const hint = near === undefined ? "" : `; did you mean '${near}'?`;
     return new TypeError(
       `Cannot run ${this.#function} without the input '${port.name}', ${expected}${hint}`,
     );

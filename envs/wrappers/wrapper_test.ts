@@ -81,8 +81,8 @@ Deno.test("options that wrappers and spaces do not have are refused", () => {
       () => new wrappers.NormalizeReward(env(), as({ gama: 0.9 })),
     "TypeError: Unknown option 'hihg' of a range: did you mean 'high'?": () =>
       new wrappers.ClipReward(env(), as({ hihg: 3 })),
-    "TypeError: Unknown option 'lo' of a range: did you mean 'low'?":
-      () => new wrappers.RescaleAction(env(), as({ lo: 3 })),
+    "TypeError: Unknown option 'lo' of a range: did you mean 'low'?": () =>
+      new wrappers.RescaleAction(env(), as({ lo: 3 })),
     'TypeError: Cannot make a range with low "0": expected a number': () =>
       new wrappers.RescaleAction(env(), as({ low: "0" })),
     "TypeError: Cannot use undefined as a space": () =>
@@ -90,8 +90,8 @@ Deno.test("options that wrappers and spaces do not have are refused", () => {
     "TypeError: Unknown option 'spase' of a transform: did you mean 'space'?":
       () =>
         new wrappers.TransformObservation(env(), (it) => it, as({ spase: 1 })),
-    "TypeError: Unknown option 'type' of a box: expected one of low, high, ":
-      () => wrappers.box(as({ type: "float32" })),
+    "TypeError: Unknown option 'type' of a box: did you mean 'dtype'?": () =>
+      wrappers.box(as({ type: "float32" })),
     "TypeError: Unknown option 'first' of a discrete space: expected start":
       () => wrappers.discrete(2, as({ first: 1 })),
     "TypeError: Unknown option 'num' of CartPole: expected one of numEnvs, ":

@@ -1,4 +1,4 @@
-import { hintAt, isLikelyTypo, nearest } from "@bellman/files/options";
+import { hintAt, typoOf } from "@bellman/files/options";
 import {
   episodeSteps,
   type LogRow,
@@ -60,10 +60,10 @@ function statisticHint(key: string, names: readonly string[]): string {
   const whole = new Map(names.map((it) => [it.slice(it.indexOf("/") + 1), it]));
   const aliases = STATISTICS.filter(({ name }) => names.includes(name))
     .flatMap((it) => it.aliases);
-  const similar = nearest(key, [...names, ...aliases, ...whole.keys()]);
-  return isLikelyTypo(key, similar)
-    ? `did you mean '${whole.get(similar) ?? similar}'?`
-    : hintAt(key, names);
+  const similar = typoOf(key, [...names, ...aliases, ...whole.keys()]);
+  return similar === undefined
+    ? hintAt(key, names)
+    : `did you mean '${whole.get(similar) ?? similar}'?`;
 }
 
 /** Returns the x coordinate of each row. */

@@ -6,6 +6,7 @@ import {
   RunFailure,
   withHint,
 } from "./errors.ts";
+import { atOwnLine } from "./own_modules.ts";
 import { type CommandIo, onStrayError, strayErrorsHeard } from "./process.ts";
 
 /**
@@ -72,7 +73,7 @@ export async function guarded(
     return code;
   } catch (error) {
     const input = asInputError(error);
-    io.err(`error: ${withHint(input ?? error)}\n`);
+    io.err(`error: ${withHint(input ?? error)}${atOwnLine(error)}\n`);
     // With its causes, as far as known.
     if (isDebugged && error instanceof Error) {
       io.err(`${inspect(error)}\n`);

@@ -5,6 +5,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { messageOf, UsageError } from "../program/errors.ts";
+import { addOwnModule } from "../program/own_modules.ts";
 import { ALGORITHMS } from "./algorithms.ts";
 import { countLoggers } from "./loggers.ts";
 import type { RunConfig } from "./run_config.ts";
@@ -124,6 +125,7 @@ export async function importModules<K extends ModuleKey>(
     try {
       checkReadable(url);
       const before = countRegistered();
+      addOwnModule(url);
       await import(url);
       // A module only runs on its first import.
       if (!idle.has(url)) idle.set(url, countRegistered() === before);

@@ -135,7 +135,7 @@ function unknownAlgorithm(name: string, place = ""): UsageError {
 function nameModules(entries: readonly Entry[]): boolean {
   return entries.some(([name, value]) =>
     findKey(runConfigSchema, name) === "algorithmModules" &&
-    Array.isArray(value) && value.length > 0
+    [value].flat().some((it) => typeof it === "string" && it !== "")
   );
 }
 

@@ -1,5 +1,11 @@
 /** Validation of settings against schemas. */
-import { aliasesOf, type ConfigSchema, faultOf, findKey } from "@bellman/agent";
+import {
+  aliasesOf,
+  type ConfigSchema,
+  faultOf,
+  findKey,
+  type PropertySchema,
+} from "@bellman/agent";
 import { hintAt } from "@bellman/files/options";
 import { UsageError } from "../program/usage_error.ts";
 import { hintAtSetting } from "./elsewhere.ts";
@@ -29,6 +35,13 @@ const SPACED = /^(?=.*_)[-+]?\d+(_\d+)*(\.(\d+(_\d+)*)?)?(e[-+]?\d+)?$/i;
 export function numberOf(value: unknown): unknown {
   const isNumber = typeof value === "string" && SPACED.test(value);
   return isNumber ? Number(value.replaceAll("_", "")) : value;
+}
+
+/** Converts a text to a number, or one name to a list of it, where that is wanted. */
+function valueOf(raw: unknown, { type, items }: PropertySchema): unknown {
+  const isName = typeof raw === "string" && raw !== "";
+  const takesNames = type === "array" && items?.type === "string";
+  return isName && takesNames ? [raw] : numberOf(raw);
 }
 
 /** Setting as it was given, its value, and the option if its name differs. */
@@ -83,7 +96,9 @@ export function validateEntries(
       );
     }
     const property = schema.properties[key];
-    const value = faultOf(raw, property) === undefined ? raw : numberOf(raw);
+    const value = faultOf(raw, property) === undefined
+      ? raw
+      : valueOf(raw, property);
     const fault = faultOf(value, property);
     if (fault !== undefined) {
       throw new UsageError(

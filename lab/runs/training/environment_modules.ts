@@ -1,4 +1,4 @@
-import { isLikelyTypo, nearest } from "@bellman/files/options";
+import { typoOf } from "@bellman/files/options";
 import {
   checkEnv,
   defaultRegistry,
@@ -206,7 +206,7 @@ function checkKnown(config: ResolvedConfig): void {
       `Unknown environment '${env}': did you mean '${ofPython}', of Python's Gymnasium?`,
     );
   }
-  if (isLikelyTypo(env, nearest(env, ids))) envSpec(env);
+  if (typoOf(env, ids) !== undefined) envSpec(env);
   throw new UsageError(
     `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules`,
   );
