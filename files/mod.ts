@@ -45,6 +45,7 @@ export {
   copyArrays,
   isStateRecord,
   isTypedArray,
+  loadAtomically,
   type NamedArrays,
   restoreArrays,
   type StateRecord,

@@ -109,6 +109,46 @@ export function restoreArrays(
   for (const [array, saved] of pairs) array.set(saved!);
 }
 
+/**
+ * Restores a state of several parts; where one of them refuses, what was there before,
+ * so that a wrong state changes nothing.
+ *
+ * @typeParam T The state.
+ * @param state State to restore.
+ * @param parts Functions that save and restore all parts, which are copied first.
+ * @throws {unknown} What restoring throws.
+ *
+ * @example
+ * ```ts
+ * import { loadAtomically, restoreArrays } from "@bellman/files";
+ * import { assertEquals, assertThrows } from "@std/assert";
+ *
+ * const count = new Int32Array(1), rates = new Float32Array(2);
+ * const load = (count_: number[], rates_: number[]) =>
+ *   loadAtomically([count_, rates_], {
+ *     save: () => [[...count], [...rates]],
+ *     load: ([count_, rates_]) => {
+ *       restoreArrays({ count }, { count: Int32Array.from(count_) });
+ *       restoreArrays({ rates }, { rates: Float32Array.from(rates_) });
+ *     },
+ *   });
+ * assertThrows(() => load([3], [1, 2, 3]), RangeError);
+ * assertEquals(count[0], 0);
+ * ```
+ */
+export function loadAtomically<T>(
+  state: T,
+  { save, load }: { save: () => T; load: (state: T) => void },
+): void {
+  const before = save();
+  try {
+    load(state);
+  } catch (error) {
+    load(before);
+    throw error;
+  }
+}
+
 /** Pairs each array with the saved one of its name. */
 function pairsOf(
   arrays: NamedArrays,

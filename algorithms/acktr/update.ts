@@ -20,6 +20,7 @@ import {
   Kfac,
   type KfacGradients,
   type KfacLayer,
+  type KfacObjective,
   type KfacOptions,
   sampledLogProb,
 } from "@bellman/kfac";
@@ -243,7 +244,7 @@ export function acktrUpdate(
     };
   };
   const applying =
-    (gradientsOf: typeof valueAndGradients | Kfac["gradients"]): AcktrApply =>
+    (gradientsOf: typeof lightGradients | Kfac["gradients"]): AcktrApply =>
     ({ policy: params, optimizer }, batch, inputs) =>
       tidy(() => {
         const objective = objectiveOf(params, batch, inputs);
@@ -296,14 +297,25 @@ export function acktrUpdate(
       }, {}),
     }),
     apply: applying(joint.gradients.bind(joint)),
-    applyLight: applying(valueAndGradients),
+    applyLight: applying(lightGradients),
     needsStatistics: (update) => steps[0].kfac.needsRows(update),
   };
 }
 
+/** Computes loss and gradients without rows of the factors. */
+function lightGradients(
+  objective: (params: Params) => KfacObjective,
+  params: Params,
+) {
+  return valueAndGradients((params) => {
+    const { loss, aux } = objective(params);
+    return { loss, aux };
+  }, params);
+}
+
 /** Translates the settings to K-FAC's: equal names, and others of baselines/acktr. */
 function kfacOptions(options: AcktrConfig): KfacOptions {
-  const { klClip, klClipKind, kfacForm, maxGradNorm } = options;
+  const { klClip, klClipKind, kfacForm, maxGradNorm, momentum } = options;
   return {
     ...options,
     others: "gradient",
@@ -313,7 +325,7 @@ function kfacOptions(options: AcktrConfig): KfacOptions {
     average: { decay: options.statisticsDecay ** options.covUpdateEvery },
     momentumKind: "averaged",
     trustRegion: klClip === null ? null : { kind: klClipKind, limit: klClip },
-    coldOptimizer: clipping(sgd(options), maxGradNorm),
+    coldOptimizer: clipping(sgd({ momentum }), maxGradNorm),
   };
 }
 

@@ -1,7 +1,15 @@
 import { checkSpace } from "@bellman/envs/checks";
 import { isStateRecord } from "@bellman/files";
 import type { AgentOptions, AgentSpaces, AnyParts, Meta } from "./algorithm.ts";
-import { refuseUnknown } from "@bellman/files/options";
+import {
+  checkOptions,
+  FLAG,
+  FUNCTION,
+  OBJECT,
+  type OptionKinds,
+  refuseUnknown,
+  TEXT,
+} from "@bellman/files/options";
 
 /** Names of all parts of an agent. */
 const PARTS = [
@@ -63,9 +71,23 @@ const OPTIONS: readonly (keyof AgentOptions)[] = [
   ...["engine", "threads", "onNotice"] as const,
 ];
 
+const META: OptionKinds<Meta> = {
+  name: TEXT,
+  title: TEXT,
+  summary: TEXT,
+  schema: OBJECT,
+  presets: OBJECT,
+  runDefaults: OBJECT,
+  statistics: OBJECT,
+  smallConfig: OBJECT,
+  hasReplay: FLAG,
+  isGreedy: FLAG,
+  unusedSettings: FUNCTION,
+};
+
 /** Throws for wrong types of algorithm, environments or options. */
 export function checkArguments(
-  algorithm: { readonly meta: Pick<Meta, "name" | "title" | "schema"> },
+  algorithm: { readonly meta: Meta },
   spaces: AgentSpaces,
   options: AgentOptions,
 ): void {
@@ -75,6 +97,12 @@ export function checkArguments(
     );
   }
   const { name, title = name, schema } = algorithm.meta;
+  checkOptions(`the meta of ${title}`, algorithm.meta, META);
+  if (!isStateRecord(schema.properties)) {
+    throw new TypeError(
+      `Cannot make an agent of ${title}, whose schema has no properties: expected { properties: {} } or more`,
+    );
+  }
   if (spaces?.observationSpace === undefined) {
     throw new TypeError(
       `Cannot make an agent of ${title} without an environment: expected one of makeVec(id, { numEnvs: 8 })`,

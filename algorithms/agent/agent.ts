@@ -25,7 +25,11 @@ import {
   type Policy,
   PolicyActor,
 } from "@bellman/policies";
-import { isStateRecord } from "@bellman/files";
+import {
+  isStateRecord,
+  loadAtomically,
+  type StateRecord,
+} from "@bellman/files";
 import { checkStep } from "@bellman/envs/checks";
 import type * as tf from "@tensorflow/tfjs";
 import type {
@@ -61,7 +65,7 @@ import type {
   Update,
 } from "./algorithm.ts";
 import { callWithHint, encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
-import { refuseUnknown } from "@bellman/files/options";
+import { isWhole, refuseUnknown } from "@bellman/files/options";
 import type { ReplayStore } from "./replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
 
@@ -629,11 +633,16 @@ export class Agent<
         "Cannot save between act() and observe(): the step's outcome is missing",
       );
     }
+    const { learned, ...others } = this.#saveParts();
+    return { learned, experience: this.memory.save(), ...others };
+  }
+
+  /** Saves all but the memory. */
+  #saveParts(): StateRecord {
     const { observations, rewards } = this.#normalization;
     const { steps, updates } = this.#progress;
     return {
       learned: this.#learner.read(),
-      experience: this.memory.save(),
       acting: this.#actor.save(),
       exploration: this.#parts.explore?.save?.() ?? null,
       random: this.#random.save(),
@@ -651,8 +660,8 @@ export class Agent<
   }
 
   /**
-   * Restores a saved state. Without its `experience`, which an agent that only acts
-   * does not need, the memory stays as it is.
+   * Restores a saved state, or throws and changes nothing. Without its `experience`,
+   * which an agent that only acts does not need, the memory stays as it is.
    *
    * @param state Result of {@link save}; copied.
    * @throws {TypeError} If it is the state of another algorithm or another
@@ -668,20 +677,39 @@ export class Agent<
         `Cannot restore an agent of ${this.#title} from something else: expected what save() gave`,
       );
     }
+    const told = this.#told;
+    try {
+      loadAtomically(saved, {
+        save: () => this.#saveParts(),
+        load: (saved) => this.#restore(saved),
+      });
+    } catch (error) {
+      this.#told = told;
+      throw error;
+    }
+    this.#decision = undefined;
+  }
+
+  #restore({ learned, steps, updates, ...saved }: StateRecord): void {
     const scales = scalesWith(this.#normalization, {
       saved: saved.normalization,
       agent: this.#title,
     });
+    if (![steps, updates].every((it) => isWhole(it, 0))) {
+      throw new TypeError(
+        `Cannot restore an agent of ${this.#title} that counts ${steps} steps and ${updates} updates: expected whole numbers`,
+      );
+    }
     this.#learner.write(learned as SavedState);
-    if (saved.experience !== undefined) this.memory.load(saved.experience);
-    this.#actor.load(acting);
+    this.#actor.load(saved.acting);
     this.#parts.explore?.load?.(saved.exploration);
     this.#random.load(saved.random);
-    this.#decision = undefined;
-    this.#count(saved.steps as number);
-    this.#progress.updates = this.#told = saved.updates as number;
-    this.#statistics = { ...saved.statistics as Statistics };
     for (const [scale, statistics] of scales) scale.load(statistics);
+    this.#count(steps as number);
+    this.#progress.updates = this.#told = updates as number;
+    this.#statistics = { ...saved.statistics as Statistics };
+    // The last that can refuse: a memory of its own restores all or nothing.
+    if (saved.experience !== undefined) this.memory.load(saved.experience);
   }
 
   /**

@@ -276,12 +276,14 @@ export class NStepRollout implements Memory<NStepBatch> {
     };
   }
 
-  /** Restores what `save` returned. */
+  /** Restores what `save` returned; a wrong state changes nothing. */
   load(state: StateTree): void {
     const saved = state as Record<string, StateTree>;
     const { arrays, rewards, length, ...end } = saved;
-    restoreArrays({ ...this.#arrays, observations: this.#seen }, arrays);
-    this.#rewards.set(rewards as Float64Array);
+    restoreArrays({
+      arrays: { ...this.#arrays, observations: this.#seen },
+      rewards: this.#rewards,
+    }, { arrays, rewards });
     this.#length = length as number;
     Object.assign(this.#end, end);
   }

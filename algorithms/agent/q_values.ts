@@ -38,6 +38,7 @@ export function qValuesOf(
   },
 ): QValues {
   const { observations, learned, actionSpace } = context;
+  const { engine, threads } = learned.compilation;
   const { observationInput, distribution } = policy;
   const { actionShape, actionDtype } = distribution;
   const types = paramTypes(start[part]);
@@ -51,7 +52,8 @@ export function qValuesOf(
       const all = tf.tile(one, [count, ...one.shape.slice(1).map(() => 1)]);
       return { values: estimate(params, all, actions) };
     }, {
-      ...learned.compilation,
+      engine,
+      threads,
       name: "values of actions",
       inputs: {
         params: types,

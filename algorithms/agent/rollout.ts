@@ -1,6 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import { RolloutBuffer, type RolloutBufferState } from "@bellman/buffers";
 import { scan, type TensorData, type TensorType } from "@bellman/compute";
+import { loadAtomically, restoreArrays } from "@bellman/files";
 import {
   type ActorCriticOutput,
   choicesOf,
@@ -357,16 +358,22 @@ export class Rollout<B = RolloutBatch> implements Memory<B> {
     };
   }
 
-  /** Restores what `save` returned. */
+  /** Restores what `save` returned; a wrong state changes nothing. */
   load(state: StateTree): void {
+    loadAtomically(state, {
+      save: () => this.save(),
+      load: (state) => this.#restore(state as Record<string, StateTree>),
+    });
+  }
+
+  #restore(saved: Record<string, StateTree>): void {
     const { buffer, initialState, data, last } = this.#arrays;
-    const saved = state as Record<string, StateTree>;
     buffer.load(saved.buffer as RolloutBufferState);
-    initialState.set(saved.initialState as Float32Array);
-    data.lastValues.set(saved.lastValues as Float32Array);
+    restoreArrays({ initialState, lastValues: data.lastValues }, saved);
     // Older files lack them, but hold no full rollout: only a reset needs them then.
-    const before = saved.lastObservations as ObservationInputArrays | undefined;
-    if (before !== undefined) setParts(last, before);
+    const { lastObservations } = saved;
+    if (lastObservations === undefined) return;
+    restoreArrays({ last }, { last: lastObservations });
   }
 }
 

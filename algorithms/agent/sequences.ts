@@ -1,6 +1,7 @@
 import { type ArrayField, SequenceReplayBuffer } from "@bellman/buffers";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
-import { copyArrays, restoreArrays } from "@bellman/files";
+import { copyArrays, loadAtomically, restoreArrays } from "@bellman/files";
+import { isWhole } from "@bellman/files/options";
 import {
   choicesOf,
   type DictOf,
@@ -504,27 +505,44 @@ export class Sequences<B = Record<string, tf.Tensor>> implements Memory<B> {
 
   /** Saves the steps so far and the buffer. */
   save(): StateTree {
+    return { ...this.#saveRows(), replay: this.store?.save() ?? null };
+  }
+
+  #saveRows(): Record<string, StateTree> {
     return {
       rows: copyArrays(this.#recorded),
       filled: this.#filled.slice(),
       length: this.#length,
       dropped: this.#dropped,
       next: copyArrays(this.#allNext),
-      replay: this.store?.save() ?? null,
     };
   }
 
-  /** Restores what `save` returned; without segments the buffer is empty. */
+  /**
+   * Restores what `save` returned; without segments the buffer is empty. A wrong state
+   * changes nothing.
+   */
   load(state: StateTree): void {
-    const saved = state as Record<string, StateTree>;
-    restoreArrays(this.#recorded, saved.rows);
-    this.#filled.set(saved.filled as Int32Array);
-    this.#length = saved.length as number;
-    this.#dropped = saved.dropped as number;
+    loadAtomically(state, {
+      save: () => this.#saveRows(),
+      load: (state) => this.#restore(state as Record<string, StateTree>),
+    });
+    this.#newest?.forget();
+  }
+
+  #restore(saved: Record<string, StateTree>): void {
+    const { length, dropped } = saved;
+    if (![length, dropped].every((it) => isWhole(it, 0))) {
+      throw new TypeError(
+        `Cannot restore sequences of ${length} steps, ${dropped} dropped: expected whole numbers`,
+      );
+    }
+    restoreArrays({ rows: this.#recorded, filled: this.#filled }, saved);
+    this.#length = length as number;
+    this.#dropped = dropped as number;
     // Older agents lack them, and play as well.
     if (saved.next !== undefined) restoreArrays(this.#allNext, saved.next);
-    this.store?.load(saved.replay);
-    this.#newest?.forget();
+    if (saved.replay !== undefined) this.store?.load(saved.replay);
   }
 }
 

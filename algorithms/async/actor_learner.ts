@@ -24,6 +24,7 @@ import {
   unravelArray,
   valueAndGradients,
 } from "@bellman/compute";
+import { loadAtomically } from "@bellman/files";
 import type { Policy } from "@bellman/policies";
 import { schedule } from "@bellman/schedulers";
 import type { StateTree } from "@bellman/types";
@@ -305,11 +306,24 @@ class ActorSteps extends NStepRollout {
 
   override load(state: StateTree): void {
     const { progress, own } = this.#options;
-    const saved = state as Record<string, StateTree>;
-    super.load(saved.window);
-    progress.finalEpsilon = saved.finalEpsilon as number;
-    progress.gradients = saved.count as number;
+    const { window, finalEpsilon, count, ...saved } = state as Record<
+      string,
+      StateTree
+    >;
+    if (typeof finalEpsilon !== "number" || typeof count !== "number") {
+      throw new TypeError(
+        `Cannot restore a worker with finalEpsilon ${finalEpsilon} and ${count} gradients: expected numbers`,
+      );
+    }
+    loadAtomically({ window, shared: saved.own }, {
+      save: () => ({ window: super.save(), shared: own?.save() ?? null }),
+      load: ({ window, shared }) => {
+        super.load(window);
+        own?.load(shared);
+      },
+    });
+    progress.finalEpsilon = finalEpsilon;
+    progress.gradients = count;
     this.note();
-    own?.load(saved.own);
   }
 }

@@ -1,9 +1,9 @@
 import { isDeno, permissionState } from "@bellman/files";
+import { hintAt, refuseUnknown } from "@bellman/files/options";
 import * as tf from "@tensorflow/tfjs";
 import "@tensorflow/tfjs-backend-cpu";
 // Types of the methods that `tfjs_gradients.js` adds to tensors.
 import type {} from "@tensorflow/tfjs/dist/public/chained_ops/register_all_chained_ops.js";
-import { hintAt } from "@bellman/files/options";
 import "./tfjs_gradients.js";
 
 /** A backend that computes tensors, or `auto` for `wasm`, else `cpu`. */
@@ -105,6 +105,7 @@ export async function selectBackend(
   name: BackendName = "auto",
   options: BackendOptions = {},
 ): Promise<BackendInfo> {
+  refuseUnknown(options, ["wasmPaths"], "selectBackend");
   if (name === "auto") return await firstThatLoads(options);
   if (Object.hasOwn(LOADERS, name)) return await take(name, options);
   const names = ["auto", ...Object.keys(LOADERS)];

@@ -1,6 +1,6 @@
 import type * as tf from "@tensorflow/tfjs";
 import { isDeno, isNotCapable, platform } from "@bellman/files";
-import { hintAt } from "@bellman/files/options";
+import { hintAt, refuseUnknown } from "@bellman/files/options";
 import { wouldAskForFfi } from "../backends/select_backend.ts";
 import {
   type Graph,
@@ -23,6 +23,12 @@ export type EngineName = "onnx" | "xla" | "eager";
 export type Engine = "auto" | EngineName;
 
 const ENGINES = ["auto", "onnx", "xla", "eager"];
+
+/** Options of compiled functions, and of those with a state. */
+const OPTIONS = [
+  ...["inputs", "engine", "threads", "name", "maxShapes", "onNotice"],
+  "state",
+];
 
 /** Prints a notice. */
 function warn(line: string): void {
@@ -245,6 +251,7 @@ export function settingsOf(
   fn: { readonly name: string },
   options: Omit<CompileOptions<unknown>, "inputs">,
 ): Settings {
+  refuseUnknown(options, OPTIONS, "compile");
   const { threads = "auto", maxShapes = 8, onNotice = warn } = options;
   const name = options.name || fn.name || "the function";
   if (!(Number.isInteger(maxShapes) && maxShapes >= 1)) {

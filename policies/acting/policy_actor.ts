@@ -6,6 +6,7 @@ import {
   type ResidentState,
   type TensorType,
 } from "@bellman/compute";
+import { restoreArrays } from "@bellman/files";
 import type * as tf from "@tensorflow/tfjs";
 import type { ActionMasking } from "../distributions/distribution.ts";
 import type { Policy, PolicyOutput } from "../models/policy.ts";
@@ -626,13 +627,13 @@ export class PolicyActor<const S extends Space = Space>
    * Restores a saved state.
    *
    * @param state Result of {@link save}.
+   * @throws {RangeError} If it is of another number of environments.
+   * @throws {TypeError} If it has no random stream.
    */
   load(state: StateTree): void {
-    const saved = state as Record<string, StateTree>;
-    this.#random.load(saved.random);
-    this.#noise.set(saved.noise as Float32Array);
-    this.state.set(saved.state as Float32Array);
-    this.starts.set(saved.starts as Float32Array);
+    const { state: own, starts } = this;
+    restoreArrays({ noise: this.#noise, state: own, starts }, state);
+    this.#random.load((state as Record<string, StateTree>).random);
   }
 }
 

@@ -403,6 +403,35 @@ for (const definition of ALGORITHMS) {
     other.close();
   });
 
+  Deno.test(`${name}: a state that is partly wrong changes nothing`, () => {
+    const [agent, donor] = [1, 2].map((seed) => agentOf(form, { seed }));
+    new MadeUpEnv(spaces).play(agent, 5);
+    new MadeUpEnv(spaces).play(donor, 7);
+    const before = agent.save();
+    const state = donor.save() as Record<string, Record<string, StateTree>>;
+    const { experience, acting } = state;
+    const wrong: Record<string, StateTree>[] = [
+      { random: null },
+      { steps: "7" },
+      { updates: -1 },
+      { acting: { ...acting, starts: new Float32Array() } },
+      { acting: { ...acting, random: 3 } },
+      ...Object.entries(experience).map(([name, it]) => ({
+        experience: { ...experience, [name]: it === null ? 3 : { [name]: 3 } },
+      })),
+      ...(state.exploration === null ? [] : [{ exploration: 3 }]),
+    ];
+    for (const part of wrong) {
+      const what = JSON.stringify(Object.keys(Object.values(part)[0] ?? part));
+      assertThrows(() => agent.load({ ...state, ...part }), Error, "", what);
+      assertEquals(agent.save(), before, what);
+    }
+    agent.load(state);
+    assertEquals(agent.save(), state);
+    agent.close();
+    donor.close();
+  });
+
   Deno.test(`${name}: actions that it cannot choose are refused`, () => {
     const actionSpace: Space = { type: "tuple", spaces: [] };
     const error = assertThrows(
