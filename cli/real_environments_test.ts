@@ -121,7 +121,7 @@ register({ id: "Wall-v0", make: () => new Wall() });`,
   assertEquals(code, 1);
   assertEquals(
     err,
-    `error: The run of a2c on Wall-v0 failed after 30 steps: hit the wall; resume from step 30 with: deno task train --resume ${out} --trust\n`,
+    `error: The run of a2c on Wall-v0 failed after 30 steps: hit the wall (wall.ts:5); resume from step 30 with: deno task train --resume ${out} --trust\n`,
   );
 });
 

@@ -259,13 +259,13 @@ train a2d --help
 train a2c gama --help
   Cannot help with 'gama' of a2c: did you mean 'gamma'?
 train a2c --set=algorithmModules=['@again.ts']
-  Cannot import @again.ts, which algorithmModules names: Cannot register the algorithm 'a2c': there is one of that name
+  Cannot import @again.ts, which algorithmModules names: Cannot register the algorithm 'a2c': there is one of that name (again.ts:5)
 train broken --set=algorithmModules=['@broken.ts']
   Cannot import @broken.ts, which algorithmModules names: …
 train throwing --set=algorithmModules=['@throwing.ts']
-  Cannot import @throwing.ts, which algorithmModules names: no luck
+  Cannot import @throwing.ts, which algorithmModules names: no luck (throwing.ts:5)
 train a2c --set=algorithmModules=['@network.ts']
-  Cannot import @network.ts, which algorithmModules names: Cannot register the network 'mlp': there is one of that name
+  Cannot import @network.ts, which algorithmModules names: Cannot register the network 'mlp': there is one of that name (network.ts:5)
 train a2c --set=algorithmModules=[https://example.com/a.ts]
   Cannot import https://example.com/a.ts, which algorithmModules names: expected a file or a package of npm: or jsr:, not https:
 train bad-inputs-own --set=algorithmModules=['@own.ts'] --preset=CartPole-v1
@@ -500,6 +500,8 @@ function outside(property: PropertySchema): unknown[] {
   };
   if (types.includes("integer")) delete others.number;
   for (const type of types) delete others[type];
+  // One name is a list of it.
+  if (property.items?.type === "string") delete others.string;
   // Each type but those that have others inside.
   if (types.includes("array")) delete others.object;
   return [...numbers, ...Object.values(others)];

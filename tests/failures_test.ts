@@ -9,9 +9,10 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { existsSync } from "node:fs";
-import { capture } from "../cli/testdata/capture.ts";
+import * as captured from "../cli/testdata/capture.ts";
 import { mount, testWithDisk } from "./disks.ts";
-import { leaveUnevaluated, runProcess } from "./runs.ts";
+import { leaveUnevaluated } from "./runs.ts";
+import * as processes from "./runs.ts";
 
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 const MODULE = new URL("testdata/failing_env.ts", import.meta.url).pathname;
@@ -20,6 +21,20 @@ const TINY = [
   ...["--backend=cpu", "--set=numEnvs=2", "--set=evaluationEpisodes=1"],
   ...["--quiet", "--unchecked", "--set=evaluationInterval=0"],
 ];
+
+/** Leaves out the lines of modules, which other tests hold. */
+const withoutLines = <T extends { err: string }>(ran: T): T => ({
+  ...ran,
+  err: ran.err.replaceAll(/ \(\w+\.ts:\d+\)/g, ""),
+});
+
+async function capture(...args: Parameters<typeof captured.capture>) {
+  return withoutLines(await captured.capture(...args));
+}
+
+async function runProcess(...args: Parameters<typeof processes.runProcess>) {
+  return withoutLines(await processes.runProcess(...args));
+}
 
 function failing(how: string, out: string): string[] {
   return [

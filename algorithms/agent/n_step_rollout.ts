@@ -80,7 +80,7 @@ export interface NStepBatch {
  *   { maxSteps: 3, gamma: 0.9 },
  * );
  * // Three steps, and the observation after them.
- * assertEquals(windows.batch.observations.shape, [4]);
+ * assertEquals(windows.batch.observations.shape, [4, 1]);
  * ```
  */
 export class NStepRollout implements Memory<NStepBatch> {

@@ -268,7 +268,7 @@ Deno.test("a deep autoencoder takes at most a third of Adam's steps at its best 
     const optimizer = adam();
     const learner = compileStep(({ params, slots }, { rate }) => {
       const { loss, gradients } = valueAndGradients(
-        (params) => objective(params, none),
+        (params) => ({ loss: objective(params, none).loss }),
         params,
       );
       const step = optimizer.apply(params, gradients, {

@@ -32,7 +32,7 @@ for (
     ],
     [
       [{ kernel: "ww" }],
-      "Unknown parameter 'ww' of a layer: did you mean 'w'?",
+      "Unknown parameter 'ww' of a layer: expected one of w, b",
     ],
     [[{ kernel: "w", bias: "w" }], "Cannot register the parameter 'w' twice"],
     [

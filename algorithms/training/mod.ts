@@ -34,7 +34,7 @@
  * // Try one number after the other and keep the best.
  * function guesser(): Trainable {
  *   // The number to try next, and the best one with its reward.
- *   const known = Float32Array.of(0, 0, -Infinity);
+ *   const known = Float32Array.of(0, 0, -99);
  *   return {
  *     act: () => Int32Array.of(known[0]),
  *     observe({ rewards: [reward] }) {

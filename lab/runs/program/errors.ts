@@ -2,6 +2,7 @@ import { inspect, isNotCapable, replaceFileSync } from "@bellman/files";
 import { mkdtemp, rmdir, stat } from "node:fs/promises";
 import { dirname, sep } from "node:path";
 import fileProblems from "./file_problems.json" with { type: "json" };
+import { atOwnLine } from "./own_modules.ts";
 import { printable } from "./process.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -70,7 +71,8 @@ export function asLine(text: string): string {
 }
 
 /**
- * Describes a thrown value in one line; environments may throw anything.
+ * Describes a thrown value in one line; environments may throw anything. An error of a
+ * module that the user named ends with its file and line.
  *
  * @example
  * ```ts
@@ -88,7 +90,9 @@ export function messageOf(thrown: unknown): string {
       : typeof thrown === "string" && thrown.trim() !== ""
       ? thrown
       : `${inspect(thrown)} was thrown`;
-    return asLine(text.trim().split(/[\r\n]/, 1)[0]);
+    const line = asLine(text.trim().split(/[
+]/, 1)[0]);
+    return line + atOwnLine(thrown, line);
   } catch {
     // Its getters throw.
     return "something that cannot be shown was thrown";

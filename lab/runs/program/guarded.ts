@@ -73,7 +73,8 @@ export async function guarded(
     return code;
   } catch (error) {
     const input = asInputError(error);
-    io.err(`error: ${withHint(input ?? error)}${atOwnLine(error)}\n`);
+    const told = withHint(input ?? error);
+    io.err(`error: ${told}${atOwnLine(error, told, true)}\n`);
     // With its causes, as far as known.
     if (isDebugged && error instanceof Error) {
       io.err(`${inspect(error)}\n`);

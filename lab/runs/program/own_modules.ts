@@ -7,19 +7,23 @@ export function addOwnModule(url: string): void {
 }
 
 /**
- * Returns ` (FILE:LINE)` of the user's module that an error or its cause comes from;
- * an empty text for other errors, and for those whose message has a line.
+ * Names the line of the user's module that an error comes from, as ` (FILE:LINE)`.
+ *
+ * @param thrown Thrown value.
+ * @param message Its message; an empty text is returned where that names the file.
+ * @param isNested True to look at its causes, too.
  */
-export function atOwnLine(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return "";
-  const frames = (thrown.stack ?? "").split("\n")
-    .flatMap((it) => /(file:\S+?):(\d+):\d+\)?$/.exec(it) ?? []);
-  for (let i = 0; i < frames.length; i += 3) {
-    const [, url, line] = frames.slice(i);
+export function atOwnLine(
+  thrown: unknown,
+  message: string,
+  isNested = false,
+): string {
+  if (!(thrown instanceof Error) || modules.size === 0) return "";
+  const frames = (thrown.stack ?? "").matchAll(/(file:\S+?):(\d+):\d+\)?$/gm);
+  for (const [, url, line] of frames) {
     if (!modules.has(url)) continue;
     const file = decodeURIComponent(url.slice(url.lastIndexOf("/") + 1));
-    const [told] = thrown.message.split("\n", 1);
-    return told.includes(`${file}:`) ? "" : ` (${file}:${line})`;
+    return message.includes(`${file}:`) ? "" : ` (${file}:${line})`;
   }
-  return atOwnLine(thrown.cause);
+  return isNested ? atOwnLine(thrown.cause, message, true) : "";
 }
