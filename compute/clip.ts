@@ -34,8 +34,8 @@ export interface ClipBounds {
  * @example
  * ```ts
  * import { clip } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const ratios = tf.tensor2d([[0.5, 1, 3], [-1, 4, 5]]);

@@ -40,8 +40,8 @@ export interface ValueAndGradients<A extends Params = Params> {
  * @example
  * ```ts
  * import { valueAndGradients } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const params = { w: tf.tensor1d([3, 4]) };
  * const { loss, gradients } = valueAndGradients(
@@ -117,8 +117,8 @@ function checkLoss(value: LossValue): void {
  * @example
  * ```ts
  * import { globalNorm } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const norm = globalNorm({ a: tf.tensor1d([3]), b: tf.tensor2d([[0, 4]]) });
  * assertEquals(norm.dataSync()[0], 5);
@@ -150,8 +150,8 @@ export interface ClippedGradients {
  * @example
  * ```ts
  * import { clipByGlobalNorm } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const { gradients, norm } = clipByGlobalNorm({ w: tf.tensor1d([3, 4]) }, 1);
  * assertAlmostEquals(norm.dataSync()[0], 5);

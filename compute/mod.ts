@@ -10,8 +10,8 @@
  *   selectBackend,
  *   valueAndGradients,
  * } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await selectBackend("cpu");
  * const optimizer = rmspropTf1();

@@ -190,8 +190,8 @@ export interface SgdOptions {
  * @example
  * ```ts
  * import { sgd } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const optimizer = sgd({ momentum: 0.9 });
  * const params = { w: tf.scalar(1) };
@@ -287,8 +287,8 @@ function adamWith(options: AdamOptions, correct: Correction): Optimizer {
  * @example
  * ```ts
  * import { adam } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const optimizer = adam();
  * const params = { w: tf.scalar(1) };
@@ -319,8 +319,8 @@ export function adam(options: AdamOptions = {}): Optimizer {
  * @example
  * ```ts
  * import { adamTf1 } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const optimizer = adamTf1({ epsilon: 1 });
  * const params = { w: tf.scalar(1) };
@@ -371,8 +371,8 @@ export interface RmspropOptions {
  * @example
  * ```ts
  * import { rmsprop } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const optimizer = rmsprop();
  * const params = { w: tf.scalar(1) };
@@ -425,8 +425,8 @@ export interface RmspropTf1Options {
  * @example
  * ```ts
  * import { rmspropTf1 } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const optimizer = rmspropTf1({ decay: 0.99, epsilon: 1e-5 });
  * const params = { w: tf.scalar(1) };
@@ -562,8 +562,8 @@ const DESCEND: readonly (keyof DescendOptions)[] = [
  * @example
  * ```ts
  * import { descend, sgd } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const params = { w: tf.scalar(3) }, optimizer = sgd();

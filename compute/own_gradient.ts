@@ -22,8 +22,8 @@ let areOpen = false;
  * @example
  * ```ts
  * import { customGradient } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const cube = customGradient((x, save) => {

@@ -14,8 +14,8 @@ export type Params = Record<string, tf.Tensor>;
  * @example
  * ```ts
  * import { disposeParams } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const params = { "pi/bias": tf.zeros([2]) };
  * disposeParams(params);
@@ -36,8 +36,8 @@ export function disposeParams(...maps: readonly Params[]): void {
  * @example
  * ```ts
  * import { cloneParams, disposeParams } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const params = { "pi/bias": tf.tensor1d([1, 2]) };
  * const copy = cloneParams(params);
@@ -58,8 +58,8 @@ export function cloneParams(params: Params): Params {
  * @example
  * ```ts
  * import { mapParams } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const doubled = mapParams({ w: tf.scalar(3) }, (tensor) => tensor.mul(2));
  * assertEquals(doubled.w.dataSync()[0], 6);
@@ -86,8 +86,8 @@ export function mapParams(
  * @example
  * ```ts
  * import { pickPrefix } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const bias = tf.zeros([2]);
  * const params = { "pi/head/bias": bias, "vf/head/bias": bias };
@@ -118,8 +118,8 @@ export function pickPrefix<T>(
  * @example
  * ```ts
  * import { addPrefix } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const params = addPrefix({ "head/bias": tf.zeros([2]) }, "pi");
  * assertEquals(Object.keys(params), ["pi/head/bias"]);
@@ -143,8 +143,8 @@ export function addPrefix<T>(
  * @example
  * ```ts
  * import { paramTypes } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const types = paramTypes({ "pi/bias": tf.zeros([2]) });
  * assertEquals(types, { "pi/bias": { shape: [2], dtype: "float32" } });
@@ -177,8 +177,8 @@ export type ArrayWithShape = {
  * @example
  * ```ts
  * import { paramsToArrays } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const arrays = paramsToArrays({ w: tf.tensor2d([[1, 2]]) });
  * assertEquals(arrays.w.shape, [1, 2]);
@@ -249,8 +249,8 @@ export function paramsFromArrays(
  * @example
  * ```ts
  * import { ravel } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const params = { b: tf.tensor1d([3]), w: tf.tensor2d([[1, 2]]) };
  * assertEquals(ravel(params).arraySync(), [3, 1, 2]);
@@ -277,8 +277,8 @@ export function ravel(
  * @example
  * ```ts
  * import { unravel } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const like = { w: tf.zeros([1, 2]), b: tf.zeros([1]) };
  * const { w, b } = unravel(tf.tensor1d([1, 2, 3]), like);

@@ -18,8 +18,8 @@ import { type Params, ravel, unravel } from "./params.ts";
  * @example
  * ```ts
  * import { polyak } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const target = { w: tf.tensor1d([0, 1]) };

@@ -46,8 +46,8 @@ export function randomKey(stream: RandomStream): Int32Array<ArrayBuffer> {
  * @example
  * ```ts
  * import { randomBits } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const key = tf.tensor1d([0, 0], "int32"), counter = tf.scalar(0, "int32");
@@ -86,8 +86,8 @@ function wordsOf(
  * @example
  * ```ts
  * import { randomUniform } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const key = tf.tensor1d([1, 2], "int32"), counter = tf.scalar(3, "int32");
@@ -117,8 +117,8 @@ export function randomUniform(
  * @example
  * ```ts
  * import { randomNormal } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const key = tf.tensor1d([1, 2], "int32"), counter = tf.scalar(3, "int32");

@@ -10,8 +10,8 @@ import * as tf from "@tensorflow/tfjs";
  * @example
  * ```ts
  * import { tidy } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const before = tf.memory().numTensors;

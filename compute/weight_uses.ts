@@ -49,8 +49,8 @@ export interface WeightUses {
  * @example
  * ```ts
  * import { layerTags } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const x = tf.tensor2d([[1, 2], [3, 4]]);

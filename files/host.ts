@@ -66,7 +66,7 @@ export function checkDeno(action: string): void {
 export function permissionState(
   permission: HostPermission,
   { ask = false }: { readonly ask?: boolean } = {},
-): Deno.PermissionState {
+): "denied" | "granted" | "prompt" {
   const permissions = runtime.Deno?.permissions;
   if (permissions === undefined) return "granted";
   return ask

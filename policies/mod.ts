@@ -5,10 +5,10 @@
  *
  * @example Sample actions from a new policy
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { actorCritic } from "@bellman/policies";
  * import { RandomStream } from "@bellman/compute";
  * import { assert, assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const model = actorCritic({

@@ -284,8 +284,8 @@ export function onPolicyRates(
  * @example
  * ```ts
  * import { A2C } from "@bellman/a2c";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const algorithm = new A2C({

@@ -14,8 +14,8 @@ import * as tf from "@tensorflow/tfjs";
  * @example
  * ```ts
  * import { policyGradientLoss } from "@bellman/a2c";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const loss = policyGradientLoss(tf.tensor1d([-1, -2]), tf.tensor1d([3, 1]));
@@ -40,8 +40,8 @@ export function policyGradientLoss(
  * @example
  * ```ts
  * import { stateValueLoss } from "@bellman/a2c";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const loss = stateValueLoss(tf.tensor1d([1, 2]), tf.tensor1d([2, 5]));
@@ -110,8 +110,8 @@ export interface A2CLoss {
  * @example
  * ```ts
  * import { a2cLoss } from "@bellman/a2c";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { loss } = a2cLoss({

@@ -5,8 +5,8 @@
  * @example Learn which of two actions pays
  * ```ts
  * import { A2C } from "@bellman/a2c";
+ * import * as tf from "@bellman/compute/tf";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const agent = new A2C({

@@ -127,8 +127,8 @@ function objectivesOf(options: ActorCriticStepsOptions): Objective[] {
  * ```ts
  * import { actorCriticSteps } from "@bellman/a2c";
  * import { sgd } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { init, descend } = actorCriticSteps({ optimizer: sgd() });

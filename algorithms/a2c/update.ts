@@ -69,9 +69,9 @@ export type A2CUpdate = (
  * ```ts
  * import { a2cUpdate, initA2CState } from "@bellman/a2c";
  * import { RandomStream, rmspropTf1 } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { actorCritic } from "@bellman/policies";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const model = actorCritic({
@@ -128,8 +128,8 @@ export function a2cUpdate(
  * ```ts
  * import { initA2CState } from "@bellman/a2c";
  * import { rmspropTf1 } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const params = { "pi/head/bias": tf.zeros([2]) };
@@ -162,9 +162,9 @@ export interface A2CEvaluation extends A2CLossInputs {
  * ```ts
  * import { evaluateBatch } from "@bellman/a2c";
  * import { RandomStream } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { actorCritic } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const model = actorCritic({

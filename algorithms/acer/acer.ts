@@ -350,8 +350,8 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
  * @example
  * ```ts
  * import { ACER } from "@bellman/acer";
+ * import * as tf from "@bellman/compute/tf";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const agent = new ACER({

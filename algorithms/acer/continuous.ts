@@ -60,10 +60,10 @@ export interface ContinuousAcerBatch extends SegmentBatch {
  * ```ts
  * import { initDuelingModel } from "@bellman/acer";
  * import { RandomStream } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { actorCritic, qFunction } from "@bellman/policies";
  * import type { BoxSpace } from "@bellman/types";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const space: BoxSpace = { type: "box", shape: [2], low: -1, high: 1, dtype: "float32" };
@@ -112,10 +112,10 @@ export function initDuelingModel(
  * ```ts
  * import { continuousAcerGradients, initDuelingModel } from "@bellman/acer";
  * import { RandomStream } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { actorCritic, qFunction } from "@bellman/policies";
  * import type { BoxSpace } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const space: BoxSpace = { type: "box", shape: [1], low: -1, high: 1, dtype: "float32" };

@@ -72,8 +72,8 @@ export interface RetraceInputs extends SegmentRows {
  * @example
  * ```ts
  * import { retraceTargets } from "@bellman/acer";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const targets = retraceTargets({
@@ -201,8 +201,8 @@ export interface AcerLoss {
  * @example
  * ```ts
  * import { acerLoss } from "@bellman/acer";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const f = tf.tensor2d([[0.5, 0.5], [0.5, 0.5]]);
@@ -306,8 +306,8 @@ export type TrustRegionStatistics = Record<
  * @example
  * ```ts
  * import { trustRegion } from "@bellman/acer";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { gradient } = trustRegion(
@@ -359,8 +359,8 @@ export function trustRegion(
  * @example
  * ```ts
  * import { divergenceGradient } from "@bellman/acer";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const k = divergenceGradient(tf.tensor2d([[0.5]]), tf.tensor2d([[1]]));

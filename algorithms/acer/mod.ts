@@ -5,8 +5,8 @@
  * @example Learn which of two actions pays
  * ```ts
  * import { ACER } from "@bellman/acer";
+ * import * as tf from "@bellman/compute/tf";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const agent = new ACER({

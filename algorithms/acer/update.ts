@@ -160,9 +160,9 @@ export interface AcerGradients {
  * ```ts
  * import { acerGradients } from "@bellman/acer";
  * import { RandomStream } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { qActorCritic } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const model = qActorCritic({
@@ -289,9 +289,9 @@ export function throughNetwork(
  * ```ts
  * import { acerUpdate, initAcerState } from "@bellman/acer";
  * import { RandomStream, rmspropTf1 } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { qActorCritic } from "@bellman/policies";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const model = qActorCritic({
@@ -366,8 +366,8 @@ export function updateBy<B extends SegmentRows>(
  * ```ts
  * import { initAcerState } from "@bellman/acer";
  * import { rmspropTf1 } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const state = initAcerState({ bias: tf.zeros([2]) }, rmspropTf1());

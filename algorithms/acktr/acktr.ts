@@ -180,8 +180,8 @@ function nonFinite(
  * @example
  * ```ts
  * import { ACKTR } from "@bellman/acktr";
+ * import * as tf from "@bellman/compute/tf";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const agent = new ACKTR({

@@ -6,8 +6,8 @@
  * @example Learn which of two actions pays
  * ```ts
  * import { ACKTR } from "@bellman/acktr";
+ * import * as tf from "@bellman/compute/tf";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const agent = new ACKTR({

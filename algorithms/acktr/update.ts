@@ -101,9 +101,9 @@ export type AcktrApply = (
  * ```ts
  * import { actorCriticLayers } from "@bellman/acktr";
  * import { RandomStream } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { actorCritic } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const model = actorCritic({
@@ -157,9 +157,9 @@ export function actorCriticLayers(
  * ```ts
  * import { actorCriticLayers, acktrUpdate, defaultAcktrConfig } from "@bellman/acktr";
  * import { RandomStream } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { actorCritic } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const model = actorCritic({

@@ -639,8 +639,8 @@ const MAX_UNROLLED = 16;
  * @example
  * ```ts
  * import { tensorAdvantages } from "@bellman/agent";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { returns } = tensorAdvantages({
@@ -701,8 +701,8 @@ export function tensorAdvantages(
  * @example
  * ```ts
  * import { tensorExplainedVariance } from "@bellman/agent";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const targets = tf.tensor1d([1, 2, 3]);

@@ -61,8 +61,8 @@ export interface QLossInputs {
  * @example
  * ```ts
  * import { qLoss } from "@bellman/async";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const loss = qLoss(tf.tensor1d([2, 3]), {
@@ -92,8 +92,8 @@ export function qLoss(
  * @example
  * ```ts
  * import { a3cLoss } from "@bellman/async";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { loss } = a3cLoss({

@@ -165,9 +165,9 @@ function unusedOf(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { DQN } from "@bellman/dqn";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const agent = new DQN({

@@ -35,9 +35,9 @@ function huber<T extends tf.Tensor>(errors: T): T {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { tdLoss } from "@bellman/dqn";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { losses, priorities } = tdLoss(tf.tensor1d([1, 5]), tf.tensor1d([0, 2]));
@@ -94,9 +94,9 @@ export interface ProjectionOptions extends Backup {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { projected } from "@bellman/dqn";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * // All of it at 0 goes to 0.5, between the atoms 0 and 1.
@@ -143,9 +143,9 @@ export function projected(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { categoricalLoss } from "@bellman/dqn";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { losses } = categoricalLoss(tf.tensor2d([[3, 3]]), tf.tensor2d([[0, 1]]));
@@ -173,9 +173,9 @@ export function categoricalLoss(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { quantileLoss } from "@bellman/dqn";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * // The median: half the Huber loss.
@@ -236,9 +236,9 @@ export interface ReturnForm {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { returnForm } from "@bellman/dqn";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { atoms, valuesOf } = returnForm({

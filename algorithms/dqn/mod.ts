@@ -5,9 +5,9 @@
  *
  * @example Learn which of two actions pays
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { DQN } from "@bellman/dqn";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const agent = new DQN({

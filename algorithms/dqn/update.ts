@@ -147,11 +147,11 @@ export function initDqnState(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { dqnUpdate, initDqnState } from "@bellman/dqn";
  * import { RandomStream } from "@bellman/compute";
  * import { qPolicy } from "@bellman/policies";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const policy = qPolicy({

@@ -29,9 +29,9 @@ export interface BatchFactorsOptions {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { batchFactors } from "@bellman/kfac";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { input, output } = batchFactors({
@@ -75,9 +75,9 @@ export function batchFactors(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { eigenbasisMoments } from "@bellman/kfac";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const moments = eigenbasisMoments({
@@ -148,9 +148,9 @@ export interface AverageOptions {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { averageWeights } from "@bellman/kfac";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { keep, add } = averageWeights(tf.scalar(1), { decay: 0.5 });

@@ -92,10 +92,10 @@ export type KfacArrays = Readonly<
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { gaussian, Kfac, sampledLogProb } from "@bellman/kfac";
  * import { type Params, paramsFromArrays, paramsToArrays } from "@bellman/compute";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const x = tf.tensor2d([[1, 0], [0, 100]]), y = tf.tensor2d([[3], [-200]]);

@@ -117,9 +117,9 @@ export interface FindLayersOptions<Types extends TypeTree> {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { findLayers } from "@bellman/kfac";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const layers = findLayers(

@@ -6,10 +6,10 @@
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { categorical, findLayers, Kfac, sampledLogProb } from "@bellman/kfac";
  * import type { Params } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const params: Params = { w: tf.ones([2, 3]), b: tf.zeros([3]) };

@@ -39,9 +39,9 @@ function withoutGradient(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { categorical } from "@bellman/kfac";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const logProb = categorical(tf.zeros([1, 4])).logProb(tf.tensor1d([2]));
@@ -97,9 +97,9 @@ export interface GaussianOptions {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { gaussian } from "@bellman/kfac";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const values = gaussian(tf.tensor1d([1, 2]), { variance: 4 });
@@ -140,9 +140,9 @@ export function gaussian(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { gaussian, sampledLogProb } from "@bellman/kfac";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const head = gaussian(tf.tensor1d([7]));

@@ -52,9 +52,9 @@ export interface FisherRowsOptions {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { fisherRows } from "@bellman/kfac";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const x = tf.tensor2d([[1, 2], [3, 4]]);

@@ -27,9 +27,9 @@ export interface SurrogateLoss {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { clippedSurrogateLoss } from "@bellman/ppo";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { policyLoss, clipFraction } = clippedSurrogateLoss({
@@ -81,9 +81,9 @@ export function clippedSurrogateLoss(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { clippedValueLoss } from "@bellman/ppo";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const loss = clippedValueLoss({

@@ -4,9 +4,9 @@
  *
  * @example Learn which of two actions pays
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { PPO } from "@bellman/ppo";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const agent = new PPO({

@@ -254,9 +254,9 @@ function checkSettings(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { PPO } from "@bellman/ppo";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const agent = new PPO({

@@ -104,11 +104,11 @@ export interface PpoUpdateOptions extends ActorCriticStepsOptions {
  * @example
  * ```ts
  * import { actorCriticSteps } from "@bellman/a2c";
+ * import * as tf from "@bellman/compute/tf";
  * import { ppoUpdate } from "@bellman/ppo";
  * import { adam, RandomStream } from "@bellman/compute";
  * import { actorCritic } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const model = actorCritic({

@@ -5,9 +5,9 @@
  *
  * @example Learn which action pays
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { SAC } from "@bellman/sac";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const agent = new SAC({

@@ -113,9 +113,9 @@ export const sac: Algorithm<SacConfig, StochasticPolicy> = {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { SAC } from "@bellman/sac";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const agent = new SAC({

@@ -73,9 +73,9 @@ export const ddpg: Algorithm<Td3Config> = {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { TD3 } from "@bellman/td3";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const agent = new TD3({

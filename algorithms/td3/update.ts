@@ -121,10 +121,10 @@ export type Td3Update = Update<Td3State & AgentState, ReplayBatch, Td3Inputs>;
  * @example
  * ```ts
  * import { RandomStream } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { deterministicPolicy, qFunction } from "@bellman/policies";
  * import { initTd3State, td3Update } from "@bellman/td3";
  * import { assert, assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;

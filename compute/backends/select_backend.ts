@@ -1,10 +1,7 @@
 import { isDeno, permissionState } from "@bellman/files";
 import { hintAt, refuseUnknown } from "@bellman/files/options";
-import * as tf from "@tensorflow/tfjs";
 import "@tensorflow/tfjs-backend-cpu";
-// Types of the methods that `tfjs_gradients.js` adds to tensors.
-import type {} from "@tensorflow/tfjs/dist/public/chained_ops/register_all_chained_ops.js";
-import "./tfjs_gradients.js";
+import * as tf from "../tf.ts";
 
 /** A backend that computes tensors, or `auto` for `wasm`, else `cpu`. */
 export type BackendName = "auto" | "tensorflow" | "wasm" | "cpu";
@@ -93,8 +90,8 @@ async function take(
  * @example
  * ```ts
  * import { selectBackend } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const { name } = await selectBackend("wasm");
  * assertEquals(name, "wasm");

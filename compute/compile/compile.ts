@@ -69,8 +69,8 @@ export interface Compiled<Types, Outputs> {
  * @example
  * ```ts
  * import { compile } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const loss = ({ w, x }: { w: tf.Tensor; x: tf.Tensor }) =>
@@ -212,8 +212,8 @@ export interface CompiledStep<State, Types, Outputs> {
  * @example
  * ```ts
  * import { compileStep, rmspropTf1 } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const optimizer = rmspropTf1();

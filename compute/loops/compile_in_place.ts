@@ -30,8 +30,8 @@ export interface InPlaceOptions {
  * @example
  * ```ts
  * import { compileInPlace } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
  * const x = new Float32Array(memory.buffer, 0, 3);

@@ -44,8 +44,8 @@ export interface ExportOnnxOptions<Types> {
  * @example
  * ```ts
  * import { exportOnnx } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const kernel = tf.tensor2d([[1, 2], [3, 4]]);

@@ -194,8 +194,8 @@ export interface WhileOptions<State> {
  * @example
  * ```ts
  * import { whileLoop } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { x } = whileLoop({ x: tf.scalar(1) }, {
@@ -274,8 +274,8 @@ function hostLoop<State>(
  * @example
  * ```ts
  * import { switchCase } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const x = tf.scalar(3);

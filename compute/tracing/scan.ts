@@ -64,8 +64,8 @@ export interface ScanOptions<State, Rows, Result> {
  * @example
  * ```ts
  * import { scan } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { results } = scan({ sum: tf.scalar(0) as tf.Tensor }, {

@@ -64,8 +64,8 @@ export type TypeTree = Tree<TensorType | tf.Tensor>;
  * @example
  * ```ts
  * import { trace } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const graph = trace(
  *   ({ x, w }) => ({ y: tf.tanh(tf.matMul(x, w)) }),

@@ -7,6 +7,7 @@ import type {
   SpaceValue,
   VecEnv,
 } from "@bellman/types";
+import type { AtariId } from "../atari/atari_ids.ts";
 
 /** Types of this package's environments by id. */
 export type BuiltInEnvs =
@@ -61,10 +62,7 @@ export type BuiltInEnvs =
     | "HumanoidStandup-v5",
     Env<Float64Array, Float32Array>
   >
-  & Record<
-    `ALE/${string}-v5` | `${string}NoFrameskip-v${0 | 4}`,
-    Env<Uint8Array, number>
-  >;
+  & Record<AtariId, Env<Uint8Array, number>>;
 
 /**
  * Types of environments by id: {@linkcode make} and {@linkcode makeVec} return them.

@@ -109,9 +109,9 @@ export interface TensorStep {
  * @example
  * ```ts
  * import { selectBackend } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { beginEpisodes, tensorEnv } from "@bellman/envs/tensor";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await selectBackend("cpu");
  * const env = tensorEnv("CartPole-v1");
@@ -143,9 +143,9 @@ export function beginEpisodes(
  * @example
  * ```ts
  * import { selectBackend } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { beginEpisodes, stepEpisodes, tensorEnv } from "@bellman/envs/tensor";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await selectBackend("cpu");
  * const env = tensorEnv("Pendulum-v1");

@@ -6,9 +6,9 @@
  * @example
  * ```ts
  * import { selectBackend } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { beginEpisodes, stepEpisodes, tensorEnv } from "@bellman/envs/tensor";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await selectBackend("cpu");
  * const env = tensorEnv("CartPole-v1"), numEnvs = 1000;
@@ -103,9 +103,9 @@ export interface TensorVecEnv extends
  * @example
  * ```ts
  * import { selectBackend } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { tensorVecEnv } from "@bellman/envs/tensor";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await selectBackend("cpu");
  * const env = tensorVecEnv("MountainCar-v0", { maxEpisodeSteps: 1 });

@@ -54,9 +54,9 @@ type Tensors = Readonly<Record<string, tf.Tensor>>;
  * @example
  * ```ts
  * import { paramsToArrays, RandomStream } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { actorCritic, exportPolicy } from "@bellman/policies";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const actionSpace = { type: "discrete", n: 2 } as const;
@@ -327,9 +327,9 @@ function scaled(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { envActionTensor } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const box = { type: "box", shape: [1], low: -2, high: 2, dtype: "float32" } as const;

@@ -27,9 +27,9 @@ import type {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { diagonalGaussian } from "@bellman/policies";
  * import { assertAlmostEquals, assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const distribution = diagonalGaussian(1);
@@ -143,9 +143,9 @@ function normalExpectation(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { squashedGaussian } from "@bellman/policies";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const distribution = squashedGaussian(1);

@@ -49,9 +49,9 @@ function maskingOf(parts: readonly number[]): ActionMasking {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { categorical } from "@bellman/policies";
  * import { assertAlmostEquals, assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const distribution = categorical(2);
@@ -108,9 +108,9 @@ export function categorical(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { catEntropy } from "@bellman/policies";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const [entropy] = catEntropy(tf.tensor2d([[7, 7, 7]])).arraySync();
@@ -134,9 +134,9 @@ export function catEntropy(logits: tf.Tensor2D): tf.Tensor1D {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { catEntropySoftmax } from "@bellman/policies";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const [entropy] = catEntropySoftmax(tf.tensor2d([[0, 1]])).arraySync();
@@ -160,9 +160,9 @@ export function catEntropySoftmax(probabilities: tf.Tensor2D): tf.Tensor1D {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { multiCategorical } from "@bellman/policies";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const distribution = multiCategorical([2, 4]);
@@ -233,9 +233,9 @@ function sum(parts: readonly tf.Tensor1D[]): tf.Tensor1D {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { bernoulli } from "@bellman/policies";
  * import { assertAlmostEquals, assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const distribution = bernoulli(2);

@@ -133,9 +133,9 @@ interface Draw extends SampleWithLogProbOptions {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { gaussianMixture } from "@bellman/policies";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const mixture = gaussianMixture(1, { components: 2 });

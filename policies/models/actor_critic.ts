@@ -164,10 +164,10 @@ export interface ActorCriticOptions {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { actorCritic } from "@bellman/policies";
  * import { RandomStream } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const model = actorCritic({
@@ -210,10 +210,10 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { qActorCritic } from "@bellman/policies";
  * import { RandomStream } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const model = qActorCritic({

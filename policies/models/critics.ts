@@ -33,9 +33,9 @@ export interface CriticLossOptions {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { criticLoss } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const loss = criticLoss(tf.tensor1d([1, 2]), tf.tensor1d([1, 4]));
@@ -87,9 +87,9 @@ function absoluteTdErrors(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { criticTargets } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const targets = criticTargets({
@@ -191,9 +191,9 @@ export function initCritics(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { eachCritic } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const critics = { "qf1/w": tf.scalar(2), "qf2/w": tf.scalar(3) };
@@ -222,9 +222,9 @@ export function eachCritic<T extends tf.Tensor>(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { smallestEstimates } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const [qf1, qf2] = [tf.tensor1d([1, 4]), tf.tensor1d([2, 3])];
@@ -280,9 +280,9 @@ export interface CriticStep extends Descent<CriticEstimates> {
  * @example
  * ```ts
  * import { sgd } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { criticStep, eachCritic } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const critics = { "qf1/w": tf.scalar(1), "qf2/w": tf.scalar(2) };
@@ -334,9 +334,9 @@ export function criticStep(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { meanAndDeviation } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const { mean, deviation } = meanAndDeviation(tf.tensor1d([1, 3]));
@@ -368,9 +368,9 @@ export function meanAndDeviation(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { criticDiagnostics } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const diagnostics = criticDiagnostics({

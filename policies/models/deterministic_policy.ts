@@ -27,10 +27,10 @@ export interface DeterministicPolicyOptions extends FunctionOptions {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { deterministicPolicy } from "@bellman/policies";
  * import { RandomStream } from "@bellman/compute";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const box = { type: "box", low: -2, high: 2, dtype: "float32" } as const;

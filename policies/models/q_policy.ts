@@ -100,10 +100,10 @@ interface QOutput extends PolicyOutput {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { qPolicy } from "@bellman/policies";
  * import { RandomStream } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const policy = qPolicy({
@@ -177,9 +177,9 @@ export function qPolicy(options: QPolicyOptions): QPolicy {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { expectedValue } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * assertEquals(expectedValue(tf.tensor2d([[1, 3], [4, 4]])).arraySync(), [2, 4]);

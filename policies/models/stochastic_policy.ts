@@ -215,10 +215,10 @@ function boxDistribution(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { stochasticPolicy } from "@bellman/policies";
  * import { RandomStream } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const box = { type: "box", low: -2, high: 2, dtype: "float32" } as const;

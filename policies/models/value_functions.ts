@@ -49,10 +49,10 @@ export interface QFunction {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { addPrefix, qFunction, pickPrefix } from "@bellman/policies";
  * import { RandomStream } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;
@@ -118,10 +118,10 @@ export interface DiscreteQFunction {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { discreteQFunction } from "@bellman/policies";
  * import { RandomStream } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const q = discreteQFunction({
@@ -149,9 +149,9 @@ export function discreteQFunction(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { valuesOfActions } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const q = tf.tensor2d([[1, 2], [3, 4]]);
@@ -209,10 +209,10 @@ export interface ValueFunction {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { valueFunction } from "@bellman/policies";
  * import { RandomStream } from "@bellman/compute";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const v = valueFunction({

@@ -50,9 +50,9 @@ export function initNoisyLayer(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { factorizedNoise } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * assertEquals(factorizedNoise(tf.tensor1d([4, -9])).arraySync(), [2, -3]);
@@ -77,9 +77,9 @@ export function factorizedNoise<T extends tf.Tensor>(noise: T): T {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { factorizedNoise, noisyLayer } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const params = {

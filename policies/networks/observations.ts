@@ -159,9 +159,9 @@ export type ObservationInputArrays = DictOf<ObservationInputArray>;
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { observationEncoder } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const encoder = observationEncoder({ type: "discrete", n: 3 });

@@ -10,9 +10,10 @@ export async function runDeno(
   args: readonly string[],
   { command = "run", env, ...options }:
     & Omit<Deno.CommandOptions, "args">
-    & { command?: "run" | "eval" | "task" } = {},
+    & { command?: "run" | "eval" | "task" | "check" } = {},
 ): Promise<Ran> {
-  const flags = command === "task" ? ["-q"] : ["-q", "--no-check"];
+  const runs = command === "run" || command === "eval";
+  const flags = runs ? ["-q", "--no-check"] : ["-q"];
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [command, ...flags, ...args],
     env: { NO_COLOR: "1", ...env },

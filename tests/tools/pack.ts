@@ -17,6 +17,7 @@ import {
 import { decode, encode } from "npm:@jridgewell/sourcemap-codec@^1.6.0";
 import { cpSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { completeDeclarations } from "./declarations.ts";
 import { descriptionOf, keywordsOf, repositoryUrl } from "./manifest.ts";
 import { KOFFI_VERSION, type Package, packages, ROOT } from "./packages.ts";
 
@@ -29,6 +30,9 @@ const OPTIONAL = [
   "@tensorflow/tfjs-node-gpu",
   "@mujoco/mujoco",
 ];
+
+/** Who steps tensors has the package with their types. */
+const TENSOR_TYPES = "@bellman/envs @bellman/compute";
 
 /** First line of a file whose types are not checked. */
 const UNCHECKED = "// @ts-nocheck\n";
@@ -280,7 +284,9 @@ function complete(
   };
   const ranges = (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, rangeOf(name)]));
-  const peers = imports.filter((it) => OPTIONAL.includes(it));
+  const peers = imports.filter((it) =>
+    OPTIONAL.includes(it) || `${name} ${it}` === TENSOR_TYPES
+  );
   // Users install the newest one.
   const optional = Object.fromEntries(
     peers.map((name) => [name, rangeOf(name).replace(/^(?=\d)/, "^")]),
@@ -322,6 +328,8 @@ async function unpack(
   await Deno.copyFile(config, join(inside, "deno.json"));
   const path = join(inside, "package.json");
   const manifest = JSON.parse(await Deno.readTextFile(path));
+  const declarations = filesBelow(inside).filter((it) => it.endsWith(".d.ts"));
+  await completeDeclarations(inside, manifest.name, declarations);
   const completed = complete(manifest, inside, source);
   await Deno.writeTextFile(path, JSON.stringify(completed, null, 2) + "\n");
   return inside;

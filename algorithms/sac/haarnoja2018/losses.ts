@@ -15,9 +15,9 @@ import * as tf from "@tensorflow/tfjs";
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { likelihoodRatioPolicyLoss } from "@bellman/sac";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const logProb = tf.tensor1d([-1, -2]), advantages = tf.tensor1d([3, 1]);
@@ -43,9 +43,9 @@ export function likelihoodRatioPolicyLoss(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { normalPriorLogProb } from "@bellman/sac";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const [logProb] = normalPriorLogProb(tf.tensor2d([[1, 0]])).arraySync();

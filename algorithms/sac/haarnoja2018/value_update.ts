@@ -150,11 +150,11 @@ export type SacValueUpdate = SacUpdate<
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { initSacValueState, sacValueUpdate } from "@bellman/sac";
  * import { RandomStream } from "@bellman/compute";
  * import { qFunction, stochasticPolicy, valueFunction } from "@bellman/policies";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;

@@ -62,11 +62,11 @@ export interface DiscreteSacUpdateOptions
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { discreteSacUpdate, initSacState } from "@bellman/sac";
  * import { RandomStream } from "@bellman/compute";
  * import { discreteQFunction, stochasticPolicy } from "@bellman/policies";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const spaces = {

@@ -30,9 +30,9 @@ export interface SoftValueOptions {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { softValues } from "@bellman/sac";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const q = tf.tensor1d([1, 2]), logProb = tf.tensor1d([-2, 4]);
@@ -64,9 +64,9 @@ export function softValues(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { reparameterizedPolicyLoss } from "@bellman/sac";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const loss = reparameterizedPolicyLoss(tf.tensor1d([1, 3]));
@@ -93,9 +93,9 @@ export function reparameterizedPolicyLoss(values: tf.Tensor1D): tf.Scalar {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { temperatureLoss } from "@bellman/sac";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const logProb = tf.tensor1d([1, 2]);
@@ -131,9 +131,9 @@ export function temperatureLoss(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { discreteSoftValues } from "@bellman/sac";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const q = tf.tensor2d([[1, 3]]);
@@ -163,9 +163,9 @@ export function discreteSoftValues(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { discreteEntropies } from "@bellman/sac";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const logProbs: tf.Tensor2D = tf.logSoftmax(tf.zeros([1, 4]));

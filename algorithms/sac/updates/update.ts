@@ -80,11 +80,11 @@ export interface SacUpdateOptions {
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { initSacState, sacUpdate } from "@bellman/sac";
  * import { RandomStream } from "@bellman/compute";
  * import { qFunction, stochasticPolicy } from "@bellman/policies";
  * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;
@@ -199,9 +199,9 @@ export function sacUpdate(
  *
  * @example
  * ```ts
+ * import * as tf from "@bellman/compute/tf";
  * import { entropyBonus } from "@bellman/sac";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
  * const logProbs = tf.tensor1d([-1, -2, -1, -9]);

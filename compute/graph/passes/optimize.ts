@@ -51,8 +51,8 @@ const FUSIONS = [
  * @example
  * ```ts
  * import { optimize, trace } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * const x = { shape: [8], dtype: "float32" } as const;
  * const graph = trace(({ x }) => {

@@ -90,8 +90,7 @@ export function messageOf(thrown: unknown): string {
       : typeof thrown === "string" && thrown.trim() !== ""
       ? thrown
       : `${inspect(thrown)} was thrown`;
-    const line = asLine(text.trim().split(/[
-]/, 1)[0]);
+    const line = asLine(text.trim().split(/[\r\n]/, 1)[0]);
     return line + atOwnLine(thrown, line);
   } catch {
     // Its getters throw.
