@@ -4,7 +4,6 @@ import {
   cString,
   environmentVariable,
   permissionState,
-  toPath,
 } from "@bellman/files";
 import {
   type Native,
@@ -12,6 +11,7 @@ import {
   type NativeFunction,
   type Pointer,
 } from "./native.ts";
+import { packageFile } from "./npm_packages.ts";
 
 /** File of the library in the npm package, by platform. */
 const FILES: Readonly<Record<string, string>> = {
@@ -19,10 +19,6 @@ const FILES: Readonly<Record<string, string>> = {
   darwin: "libonnxruntime.1.dylib",
   win32: "onnxruntime.dll",
 };
-
-// Deno fetches a package that something imports, and no other: never called.
-void (() =>
-  import("onnxruntime-node/package.json", { with: { type: "json" } }));
 
 /**
  * Finds the library's file: that of `BELLMAN_ONNXRUNTIME` where it is set, else
@@ -38,14 +34,12 @@ export function libraryPath(): string {
   if (file === undefined) {
     throw new Error(`ONNX Runtime has no library for ${platform}`);
   }
-  const url = new URL(
-    `bin/napi-v6/${platform}/${arch}/${file}`,
-    import.meta.resolve("onnxruntime-node/package.json"),
-  );
-  if (url.protocol !== "file:") {
+  const manifest = packageFile("onnxruntime-node/package.json");
+  if (manifest === undefined) {
     throw new Error("the npm package onnxruntime-node is in no local folder");
   }
-  return toPath(url);
+  const { dirname, join } = builtin("node:path");
+  return join(dirname(manifest), "bin", "napi-v6", platform, arch, file);
 }
 
 function environment(variable: string): string | undefined {

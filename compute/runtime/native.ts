@@ -1,5 +1,6 @@
 /** Functions of native libraries, by Deno's own means or by koffi in Node. */
-import { builtin, isDeno, openLibrary } from "@bellman/files";
+import { isDeno, openLibrary } from "@bellman/files";
+import { requirePackage } from "./npm_packages.ts";
 
 /** Type of a parameter or result; a buffer is the memory of an array. */
 export type NativeType = "pointer" | "buffer" | "usize" | "i32" | "u32";
@@ -125,11 +126,6 @@ function byKoffi(koffi: Koffi): Native {
   };
 }
 
-/** Looks the package up when it is needed: nobody else has to install it. */
-function requireKoffi(): Koffi {
-  return builtin("node:module").createRequire(import.meta.url)("koffi");
-}
-
 let found: Native | undefined;
 
 /**
@@ -138,5 +134,7 @@ let found: Native | undefined;
  * @throws {Error} If it has none, in one line.
  */
 export function native(): Native {
-  return found ??= isDeno() ? byDeno : byKoffi(requireKoffi());
+  return found ??= isDeno()
+    ? byDeno
+    : byKoffi(requirePackage("koffi") as Koffi);
 }

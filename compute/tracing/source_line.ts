@@ -1,10 +1,13 @@
 /** Frames that lie between a kernel and the code that called for it. */
 const FRAMES = 60;
 
-const isCheckout = import.meta.url.startsWith("file:");
+/** Address of this file; scripts that were bundled have none. */
+const HERE = import.meta.url ?? "file:///";
+const isFile = HERE.startsWith("file:");
+const isCheckout = isFile && !HERE.includes("/node_modules/");
 
-/** Folder that our packages lie in: a checkout, or the scope on JSR. */
-const ROOT = new URL(isCheckout ? "../../" : "../../../", import.meta.url).href;
+/** Folder that our packages lie in: a checkout, or the scope on npm or JSR. */
+const ROOT = new URL(isFile ? "../../" : "../../../", HERE).href;
 
 /** Folders of packages in it. */
 const PACKAGES = isCheckout

@@ -15,14 +15,14 @@ import {
   type Statement,
 } from "npm:acorn@^8.15.0";
 import { decode, encode } from "npm:@jridgewell/sourcemap-codec@^1.6.0";
-import { cpSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { completeDeclarations } from "./declarations.ts";
 import { descriptionOf, keywordsOf, repositoryUrl } from "./manifest.ts";
 import { KOFFI_VERSION, type Package, packages, ROOT } from "./packages.ts";
 
-/** The versions of Node that are tested. */
-const ENGINES = { node: "^22.12.0 || ^24.0.0" };
+/** Node with all that is used; 22, 24 and 26 are tested. */
+const ENGINES = { node: ">=22.12.0" };
 
 /** Packages that are large or native, and looked up when they are asked for. */
 const OPTIONAL = [
@@ -220,6 +220,16 @@ function importsOf(folder: string): string[] {
   return [...new Set(names)].sort();
 }
 
+/** Module that only Deno needs, and the one that takes its place. */
+const DENO_ONLY = "runtime/deno_packages.js";
+const NOTHING = "export const addresses = {};\n";
+
+/** Leaves out imports that Deno needs, and bundlers follow in vain. */
+async function leaveOut(folder: string): Promise<void> {
+  const path = join(folder, DENO_ONLY);
+  if (existsSync(path)) await Deno.writeTextFile(path, NOTHING);
+}
+
 function filesBelow(folder: string): string[] {
   return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
     isDirectory ? filesBelow(join(folder, name)) : [join(folder, name)]
@@ -331,6 +341,7 @@ async function unpack(
   const declarations = filesBelow(inside).filter((it) => it.endsWith(".d.ts"));
   await completeDeclarations(inside, manifest.name, declarations);
   const completed = complete(manifest, inside, source);
+  await leaveOut(inside);
   await Deno.writeTextFile(path, JSON.stringify(completed, null, 2) + "\n");
   return inside;
 }

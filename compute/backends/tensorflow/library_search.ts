@@ -90,7 +90,7 @@ function startingPoints(): string[] {
   } catch {
     // No permission to read: the module's own place is left.
   }
-  const here = new URL(".", import.meta.url);
+  const here = new URL(import.meta.url);
   if (here.protocol === "file:") points.push(decodeURIComponent(here.pathname));
   return [...new Set(points.flatMap(upwards))];
 }

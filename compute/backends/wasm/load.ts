@@ -6,6 +6,7 @@ import {
   toPath,
 } from "@bellman/files";
 import * as tf from "@tensorflow/tfjs";
+import { packageFile } from "../../runtime/npm_packages.ts";
 import { registerWasmKernels } from "./mod.ts";
 
 /** The binary that every present runtime takes. */
@@ -65,8 +66,8 @@ async function servedFolder(folder: string | URL): Promise<string> {
 /** Returns the package's folder in the npm cache, if it is known. */
 function ownFolder(): string | undefined {
   try {
-    const url = new URL(import.meta.resolve("@tensorflow/tfjs-backend-wasm"));
-    return url.protocol === "file:" ? toPath(new URL(".", url)) : undefined;
+    const file = packageFile("@tensorflow/tfjs-backend-wasm");
+    return file && builtin("node:path").dirname(file);
   } catch {
     return undefined;
   }
