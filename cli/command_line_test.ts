@@ -202,7 +202,8 @@ Deno.test("train compiles by default; a compiled agent also acts eagerly", async
   assertEquals(denied, {
     code: 0,
     out: evaluated.out,
-    err: "Not compiled, slower: ONNX Runtime needs --allow-ffi\n",
+    err:
+      "Not compiled, 10 to 30 times slower: ONNX Runtime needs --allow-ffi\n",
   });
 });
 
@@ -211,7 +212,7 @@ Deno.test("train works where ONNX Runtime may not be loaded, and says so", async
     runDeno([...NO_FFI, "train", "--steps", "400", "--quiet", ...more]);
   const fallen = await train("--out", `${dir}/denied`);
   assertEquals(fallen.code, 0, fallen.err);
-  assertStringIncludes(fallen.err, "Not compiled, slower: ");
+  assertStringIncludes(fallen.err, "Not compiled, 10 to 30 times slower: ");
   assertStringIncludes(fallen.out, "Best agent");
   const asked = await train("--engine", "onnx", "--out", `${dir}/asked`);
   assertEquals(asked.code, 2);

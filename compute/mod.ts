@@ -37,6 +37,8 @@ export {
   type BackendInfo,
   type BackendName,
   type BackendOptions,
+  ensureBackend,
+  noticeNoBackend,
   selectBackend,
 } from "./backends/select_backend.ts";
 export * from "./clip.ts";

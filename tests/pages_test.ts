@@ -289,10 +289,10 @@ const ASK = `(async ({ selectBackend, selectEngine }) => {
   };
   await said(() => selectBackend("tensorflow"));
   await said(() => selectBackend("wasm"));
-  await said(() => selectBackend());
+  const onNotice = (line) => lines.push(line);
+  await said(() => selectBackend("auto", { onNotice }));
   await said(() => selectEngine("xla"));
   await said(() => selectEngine("onnx"));
-  const onNotice = (line) => lines.push(line);
   await said(() => selectEngine("auto", { onNotice }));
   await said(() => selectEngine("auto", { onNotice }));
   return lines;
@@ -300,6 +300,8 @@ const ASK = `(async ({ selectBackend, selectEngine }) => {
 
 const COMPUTE = new URL("../compute/mod.ts", import.meta.url);
 const NO_TENSORFLOW = "Cannot use the tensorflow backend: it needs Deno";
+const PLAIN =
+  "Computing in plain JavaScript, 4 to 17 times slower than WebAssembly";
 const NO_XLA = "Cannot use the engine 'xla': XLA needs Deno";
 const MISSING =
   'has no tfjs-backend-wasm-simd.wasm: put the binaries of npm\'s @tensorflow/tfjs-backend-wasm there, or name their folder by selectBackend("wasm", { wasmPaths })';
@@ -313,16 +315,20 @@ chromiumTest(
         folder,
         `import("/compute.js").then(${ASK})`,
       );
-      const [tensorflow, wasm, ...others] = lines as string[];
+      const [tensorflow, wasm, plain, ...others] = lines as string[];
       assertEquals(tensorflow, NO_TENSORFLOW);
       const address = "Cannot use the wasm backend: http://127.0.0.1:";
       assert(wasm.startsWith(address) && wasm.endsWith(MISSING), wasm);
+      assertEquals(
+        plain,
+        wasm.replace("Cannot use the wasm backend", PLAIN),
+      );
       const noOnnx = "ONNX Runtime needs Deno or Node";
       assertEquals(others, [
         "cpu",
         NO_XLA,
         `Cannot use the engine 'onnx': ${noOnnx}`,
-        `Not compiled, slower: ${noOnnx}`,
+        `Not compiled, 10 to 30 times slower: ${noOnnx}`,
         "eager",
         "eager",
       ]);
@@ -346,10 +352,11 @@ nodeTest(
         assertEquals(JSON.parse(out), [
           NO_TENSORFLOW,
           `Cannot use the wasm backend: this bundle ${MISSING}`,
+          `${PLAIN}: this bundle ${MISSING}`,
           "cpu",
           NO_XLA,
           `Cannot use the engine 'onnx': ${noOnnx}`,
-          `Not compiled, slower: ${noOnnx}`,
+          `Not compiled, 10 to 30 times slower: ${noOnnx}`,
           "eager",
           "eager",
         ]);

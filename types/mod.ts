@@ -601,6 +601,8 @@ export interface SavedRows {
 
 /** Agent, as the training loop uses it. */
 export interface Trainable {
+  /** Gets ready to learn. The training loop awaits it before it starts. */
+  ready?(): Promise<void>;
   /** Chooses one allowed action for each environment, exploring as in training. */
   act(observations: Batch, actionMasks?: Uint8Array): Awaitable<Batch>;
   /**

@@ -4,10 +4,13 @@ import {
   compileStep,
   disposeParams,
   type EngineName,
+  ensureBackend,
+  noticeNoBackend,
   type Params,
   paramTypes,
   RandomStream,
   type ResidentState,
+  selectEngine,
   type TensorData,
   type TensorType,
 } from "@bellman/compute";
@@ -178,7 +181,8 @@ export class Agent<
   ) {
     checkArguments(algorithm, spaces, options);
     const { name, title = name } = algorithm.meta;
-    const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
+    const { seed = 0, totalTimesteps = 200_000, threads, onNotice } = options;
+    const engine = selectEngine(options.engine, { onNotice }).name;
     const { numEnvs, actionSpace, actionMasks, stackedFrames = 1 } = spaces;
     if (numEnvs === undefined) {
       throw new TypeError(
@@ -231,7 +235,7 @@ export class Agent<
     this.#spaces = spaces;
     this.#parts = parts;
     // deno-lint-ignore no-console -- by default notices go there
-    this.#onNotice = options.onNotice ?? ((line) => console.warn(line));
+    this.#onNotice = onNotice ?? ((line) => console.warn(line));
     this.#normalization = normalization;
     this.#learner = this.#compileUpdate(state);
     if (parts.qFunction !== undefined) {
@@ -512,10 +516,20 @@ export class Agent<
     );
   }
 
+  /**
+   * Selects the backend `auto`, unless one was selected, if updates are not compiled;
+   * `train` awaits it.
+   */
+  async ready(): Promise<void> {
+    const onNotice = this.#onNotice;
+    if (this.engine === "eager") await ensureBackend({ onNotice });
+  }
+
   /** Learns from one batch; each statistic keeps its last value. */
   #learn(isLast: boolean): void {
     const statistics = this.#statistics, progress = this.#progress;
     progress.isLast = isLast;
+    if (this.engine === "eager") noticeNoBackend(this.#onNotice);
     const { inputs, learn, afterUpdate } = this.#parts;
     const program = this.#program(learn(progress));
     // Its random numbers before those of the batch.

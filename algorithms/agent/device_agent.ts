@@ -4,6 +4,7 @@ import {
   compileStep,
   disposeParams,
   type EngineName,
+  ensureBackend,
   type Params,
   paramTypes,
   randomKey,
@@ -294,6 +295,11 @@ export class DeviceAgent<
   /** Engine that computes. */
   get engine(): EngineName {
     return this.#loop.engine;
+  }
+
+  /** Selects a backend as {@link Agent.ready} does. */
+  async ready(): Promise<void> {
+    if (this.engine === "eager") await ensureBackend();
   }
 
   /** Updates so far. */

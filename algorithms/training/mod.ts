@@ -102,7 +102,15 @@ export {
   TensorBoardLogger,
   type TensorBoardLoggerOptions,
 } from "./logs/tensorboard_logger.ts";
-export * from "./progress.ts";
+export {
+  createProgress,
+  formatDuration,
+  type ProgressDisplay,
+  type ProgressOptions,
+  type ProgressReporter,
+  type ProgressState,
+  type ScreenSize,
+} from "./progress.ts";
 export { train } from "./train.ts";
 export * from "./train_options.ts";
 export { divergedArray, type RunStatus, runStatus } from "./training_state.ts";

@@ -1,4 +1,4 @@
-import { isColorUnwanted } from "@bellman/files";
+import { builtin, isColorUnwanted, platform } from "@bellman/files";
 import {
   formatNumber,
   type Logger,
@@ -147,6 +147,76 @@ const rateWindow = 10_000;
  */
 export function createProgress(options: ProgressOptions): ProgressDisplay {
   return new Display(options);
+}
+
+/** Milliseconds after which a run is long enough for a bar that nobody asked for. */
+const shortRun = 500;
+
+/** Shows a display only if the run is long, for programs with many short ones. */
+export function shownIfLong(
+  display: ProgressReporter,
+  now: () => number,
+): ProgressReporter {
+  let startedAt: number | undefined, isShown = false;
+  return {
+    update(state) {
+      startedAt ??= now();
+      isShown ||= now() - startedAt >= shortRun;
+      if (isShown) display.update(state);
+    },
+    clear: () => display.clear?.(),
+    finish(state) {
+      if (isShown) display.finish(state);
+    },
+  };
+}
+
+/** Makes a bar on the terminal of standard error; none where that is no terminal. */
+export function terminalProgress(
+  now: () => number,
+): ProgressReporter | undefined {
+  if (platform().os === "page") return undefined;
+  const { stderr } = builtin("node:process");
+  if (!stderr.isTTY) return undefined;
+  const { writeSync } = builtin("node:fs");
+  return createProgress({
+    isTerminal: true,
+    now,
+    write(text) {
+      try {
+        writeSync(2, text); // At once: training leaves streams no time.
+      } catch {
+        // The terminal is closed; training goes on.
+      }
+    },
+    size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }),
+  });
+}
+
+/**
+ * Calls a function with the progress, ten times a second at most.
+ *
+ * @param onProgress Receives a copy.
+ * @param now Clock in milliseconds.
+ */
+export function progressCalls(
+  onProgress: (state: ProgressState) => void,
+  now: () => number,
+): ProgressReporter {
+  let calledAt = -Infinity;
+  const call = (state: ProgressState) => {
+    const { step, totalTimesteps, startStep, meanReturn } = state;
+    onProgress({ step, totalTimesteps, startStep, meanReturn });
+  };
+  return {
+    update(state) {
+      const time = now();
+      if (time - calledAt < barInterval) return;
+      calledAt = time;
+      call(state);
+    },
+    finish: call,
+  };
 }
 
 /** Bar and table on the last lines of a terminal. */

@@ -2,7 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import {
   createProgress,
   formatDuration,
+  progressCalls,
   type ProgressOptions,
+  type ProgressState,
+  shownIfLong,
 } from "./progress.ts";
 import { Screen } from "./testdata/screen.ts";
 
@@ -272,4 +275,31 @@ Deno.test("a resumed run measures its own steps", () => {
 Deno.test("durations are rounded up, and have hours where there are some", () => {
   const texts = [59.1, 60, 3600].map(formatDuration);
   assertEquals(texts, ["1:00", "1:00", "1:00:00"]);
+});
+
+Deno.test("a function receives copies, ten times a second at most, and the end", () => {
+  const received: ProgressState[] = [];
+  let time = 0;
+  const progress = progressCalls((it) => received.push(it), () => time);
+  const state = { totalTimesteps: 1000, startStep: 0, meanReturn: 21, step: 0 };
+  for (; time < 250; time += 10) {
+    state.step++;
+    progress.update(state);
+  }
+  progress.finish({ ...state, step: 1000 });
+  assertEquals(received.map(({ step }) => step), [1, 11, 21, 1000]);
+});
+
+Deno.test("a bar that nobody asked for is not shown of short runs", () => {
+  for (const [end, shown] of [[400, []], [700, [500, 600, "end"]]] as const) {
+    let time = 0;
+    const seen: unknown[] = [];
+    const progress = shownIfLong({
+      update: () => seen.push(time),
+      finish: () => seen.push("end"),
+    }, () => time);
+    for (; time < end; time += 100) progress.update(done);
+    progress.finish(done);
+    assertEquals(seen, [...shown]);
+  }
 });

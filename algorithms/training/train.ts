@@ -23,7 +23,7 @@ import {
   evaluationSeeds,
 } from "./evaluate.ts";
 import { EventLoopBreak } from "./event_loop.ts";
-import type { ProgressState } from "./progress.ts";
+import type { ProgressReporter, ProgressState } from "./progress.ts";
 import { RunLog } from "./run_log.ts";
 import {
   CallbackList,
@@ -37,6 +37,7 @@ import {
   loadEvaluation,
   mendBest,
   nextMultiple,
+  progressReporters,
   type ResumableState,
   saveEvaluation,
   stepsOfPart,
@@ -52,6 +53,8 @@ import type { TrainOptions } from "./train_options.ts";
  * `time/steps` and the like, `rollout/return_mean` and `rollout/length_mean` (means
  * over the last `episodeWindow` episodes), the update's statistics under `train/`, and
  * those of evaluations under `eval/`.
+ *
+ * On a terminal, one line shows the progress; see {@link TrainOptions.progress}.
  *
  * With `resumeFrom` the run continues bit for bit as if it had not been interrupted, if
  * agent, environment, callbacks and options are the same; loggers and checkpoint store
@@ -112,12 +115,10 @@ export async function train(
   env: VecEnv | undefined,
   options: TrainOptions,
 ): Promise<TrainResult> {
-  const { progress, loggers = [] } = options ?? {};
+  const { loggers = [] } = options ?? {};
   try {
     return await new TrainingLoop(algorithm, env, options).run();
   } finally {
-    // After an error the bar would stay before its message.
-    progress?.clear?.();
     for (const logger of loggers) logger.close();
   }
 }
@@ -139,6 +140,7 @@ class TrainingLoop implements TrainContext, ProgressState {
   episodes = 0;
 
   #options: TrainOptions;
+  readonly #progress: readonly ProgressReporter[];
   /** Steps of the first two updates of this call. */
   readonly #firstUpdates: number[] = [];
   /** Warnings about episodes that were already given. */
@@ -177,8 +179,12 @@ class TrainingLoop implements TrainContext, ProgressState {
     this.env = env;
     this.totalTimesteps = options.totalTimesteps;
     this.#options = options;
-    // deno-lint-ignore no-console -- default target of warnings
-    this.#onWarning = options.onWarning ?? ((line) => console.warn(line));
+    this.#progress = progressReporters(options);
+    this.#onWarning = options.onWarning ?? ((line) => {
+      this.#clearProgress();
+      // deno-lint-ignore no-console -- default target of warnings
+      console.warn(line);
+    });
     this.#log = new RunLog(options);
     this.#callbacks = new CallbackList(options.callbacks ?? []);
     this.#window = new EpisodeWindow(options.episodeWindow ?? 100);
@@ -222,6 +228,8 @@ class TrainingLoop implements TrainContext, ProgressState {
       stopReason = await this.#train();
     } finally {
       release();
+      // After an error the bar would stay before its message.
+      this.#clearProgress();
     }
     const result = this.#result(stopReason);
     for (const callback of this.#options.callbacks ?? []) {
@@ -234,8 +242,9 @@ class TrainingLoop implements TrainContext, ProgressState {
 
   /** Starts or resumes the run, steps until its end, and returns the reason. */
   async #train(): Promise<string> {
-    const { resumeFrom, seed, progress } = this.#options;
+    const { resumeFrom, seed } = this.#options;
     const start = seed === undefined ? {} : { seed };
+    await this.algorithm.ready?.();
     if (resumeFrom !== undefined) {
       await this.#resume(resumeFrom);
     } else {
@@ -251,14 +260,18 @@ class TrainingLoop implements TrainContext, ProgressState {
       // Makes a run resumable that dies before its first checkpoint.
       await this.#checkpoint();
     }
-    progress?.update(this);
+    for (const it of this.#progress) it.update(this);
     const stopReason = await this.#loop();
     if (this.#savedAt !== this.step || this.#savedEnd !== this.#hasEnded()) {
       await this.#checkpoint();
     }
     if (this.#hasEnded()) this.#log.status("success");
-    progress?.finish(this);
+    for (const it of this.#progress) it.finish(this);
     return stopReason;
+  }
+
+  #clearProgress(): void {
+    for (const it of this.#progress) it.clear?.();
   }
 
   /** Warns if a run learned for less than a hundredth of its steps, or never. */
@@ -353,7 +366,7 @@ class TrainingLoop implements TrainContext, ProgressState {
     const updating = algorithm.update();
     const statistics = updating instanceof Promise ? await updating : updating;
     if (statistics !== undefined) await this.#updated(statistics);
-    this.#options.progress?.update(this);
+    for (const it of this.#progress) it.update(this);
   }
 
   async #updated(statistics: Statistics): Promise<void> {

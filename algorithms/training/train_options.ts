@@ -2,7 +2,7 @@ import type { StateTree, VecEnv } from "@bellman/types";
 import type { Callback } from "./callbacks.ts";
 import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
 import type { Hyperparameters, Logger } from "./logs/logger.ts";
-import type { ProgressReporter } from "./progress.ts";
+import type { ProgressReporter, ProgressState } from "./progress.ts";
 
 /**
  * Evaluation during training: at every interval and at the end, so that the last policy
@@ -130,8 +130,14 @@ export interface TrainOptions {
   onWarning?: (line: string) => void;
   /** Ends the run on abort, with a checkpoint and `stopReason: "interrupted"`. */
   signal?: AbortSignal;
-  /** Progress display. */
-  progress?: ProgressReporter;
+  /**
+   * Progress display. True is a bar on the terminal of standard error, if that is one.
+   *
+   * @default true after half a second, without callbacks and loggers, which may print
+   */
+  progress?: boolean | ProgressReporter;
+  /** Receives the progress at most ten times a second and at the end, as for pages. */
+  onProgress?: (state: ProgressState) => void;
   /**
    * Clock in milliseconds.
    *

@@ -811,6 +811,42 @@ Deno.test("training says how long it is", async () => {
   }
 });
 
+Deno.test("a function of the caller's receives the progress", async () => {
+  const steps: number[] = [];
+  let time = 0;
+  await train(new ToyAlgorithm(4), new ToyEnv(4), {
+    totalTimesteps: 40,
+    onProgress: ({ step, totalTimesteps }) => {
+      assertEquals(totalTimesteps, 40);
+      steps.push(step);
+    },
+    now: () => time += 30,
+  });
+  assertEquals(steps[0], 0);
+  assertEquals(steps.at(-1), 40);
+  assert(steps.length > 3, steps.join());
+});
+
+Deno.test("an agent gets ready before the first step, also on a resume", async () => {
+  const agent = new ToyAlgorithm(4), calls: string[] = [];
+  const ready = () => Promise.resolve(void calls.push("ready"));
+  const watched: Trainable = Object.assign(agent, { ready });
+  const onStart = () => void calls.push("start");
+  const dir = await Deno.makeTempDir();
+  const store = new CheckpointStore(dir);
+  for (const totalTimesteps of [20, 40]) {
+    const [newest] = store.list().checkpoints;
+    await train(watched, new ToyEnv(4), {
+      totalTimesteps,
+      callbacks: [{ onStart }],
+      checkpoints: { store },
+      resumeFrom: newest && store.load("latest").state,
+    });
+  }
+  assertEquals(calls, ["ready", "start", "ready", "start"]);
+  await Deno.remove(dir, { recursive: true });
+});
+
 Deno.test("a round of several updates counts as many", async () => {
   const env = makeVec("CartPole-v1", { numEnvs: 2 });
   const config = {

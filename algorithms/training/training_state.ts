@@ -9,6 +9,12 @@ import type {
 import type { Divergence } from "./diverged.ts";
 import { checkNames, layersOf } from "./episodes.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
+import {
+  progressCalls,
+  type ProgressReporter,
+  shownIfLong,
+  terminalProgress,
+} from "./progress.ts";
 import type {
   CheckpointOptions,
   EvaluationOptions,
@@ -20,7 +26,7 @@ const OPTIONS: readonly (keyof TrainOptions)[] = [
   ...["totalTimesteps", "seed", "logInterval", "episodeWindow"] as const,
   ...["loggers", "hyperparameters", "callbacks", "evaluation"] as const,
   ...["checkpoints", "resumeFrom", "onWarning", "signal"] as const,
-  ...["progress", "now"] as const,
+  ...["progress", "onProgress", "now"] as const,
 ];
 
 /** Names of evaluation options. */
@@ -77,6 +83,22 @@ export function checkOptions(
       `Cannot train with ${name} ${value}: it must be a whole number of at least 1`,
     );
   }
+}
+
+/** Returns what shows the progress of a run. */
+export function progressReporters(
+  options: TrainOptions,
+): readonly ProgressReporter[] {
+  const { onProgress, callbacks, loggers } = options;
+  const { now = () => performance.now() } = options;
+  const prints = [callbacks, loggers].some((it) => it && it.length > 0);
+  const progress = options.progress ?? !prints;
+  const bar = progress === true ? terminalProgress(now) : progress || undefined;
+  const display = bar && options.progress === undefined
+    ? shownIfLong(bar, now)
+    : bar;
+  const calls = onProgress && progressCalls(onProgress, now);
+  return [display, calls].filter((it) => it !== undefined);
 }
 
 /** Parts of a checkpoint's state. */

@@ -1,6 +1,7 @@
+import { defineCommonJs, removeCommonJs } from "./commonjs.ts";
 import { isDeno, permissionState } from "@bellman/files";
 import { hintAt, refuseUnknown } from "@bellman/files/options";
-import "@tensorflow/tfjs-backend-cpu";
+import { MathBackendCPU } from "@tensorflow/tfjs-backend-cpu";
 import * as tf from "../tf.ts";
 
 /** A backend that computes tensors, or `auto` for `wasm`, else `cpu`. */
@@ -24,7 +25,8 @@ export interface BackendOptions {
    */
   readonly wasmPaths?: string | URL;
   /**
-   * Takes the line that says what a backend fetches from npm.
+   * Takes lines that say what a backend fetches from npm, and why `auto` computes
+   * in plain JavaScript.
    *
    * @default console.warn
    */
@@ -32,8 +34,7 @@ export interface BackendOptions {
 }
 
 async function loadTensorFlow(
-  // deno-lint-ignore no-console -- notices go there by default
-  { onNotice = console.warn }: BackendOptions,
+  { onNotice = warn }: BackendOptions,
 ): Promise<string> {
   if (!isDeno()) throw new Error("it needs Deno");
   const { loadTensorFlowBackend } = await import("./tensorflow/mod.ts");
@@ -54,6 +55,13 @@ const LOADERS: Readonly<
   cpu: () => Promise.resolve("plain JavaScript"),
 };
 
+removeCommonJs();
+
+// It registers itself; bundles for Node lack it unless something of it is used.
+if (!tf.findBackendFactory("cpu")) {
+  tf.registerBackend("cpu", () => new MathBackendCPU());
+}
+
 // Without this, TensorFlow.js advertises its other packages on the terminal when
 // it takes its first backend, which it does unasked as well.
 tf.enableProdMode();
@@ -62,13 +70,17 @@ async function take(
   name: BackendInfo["name"],
   options: BackendOptions,
 ): Promise<BackendInfo> {
+  const removeCommonJs = defineCommonJs();
   try {
     const description = await LOADERS[name](options);
     if (!await tf.setBackend(name)) throw new Error("it did not initialise");
+    isUnselected = false;
     return { name, description: `${name} (${description})` };
   } catch (error) {
     const reason = (error as Error).message.split("\n")[0];
     throw new Error(`Cannot use the ${name} backend: ${reason}`);
+  } finally {
+    removeCommonJs();
   }
 }
 
@@ -111,12 +123,82 @@ export async function selectBackend(
   );
 }
 
+/** Prints a notice. */
+export function warn(line: string): void {
+  // deno-lint-ignore no-console -- notices go there by default
+  console.warn(line);
+}
+
 async function firstThatLoads(options: BackendOptions): Promise<BackendInfo> {
   try {
     return await take("wasm", options);
-  } catch {
+  } catch (error) {
+    const { message } = error as Error, { onNotice = warn } = options;
+    onNotice(
+      `${SLOW}: ${message.replace("Cannot use the wasm backend: ", "")}`,
+    );
     return await take("cpu", options);
   }
+}
+
+/** Begins the notices about `cpu`: A2C and PPO take 4 times as long, DQN 17. */
+const SLOW =
+  "Computing in plain JavaScript, 4 to 17 times slower than WebAssembly";
+
+/** True where nobody has selected a backend: TensorFlow.js then takes `cpu`. */
+let isUnselected: boolean | undefined;
+let isNoticed = false;
+
+/** Looks whether a backend is selected, before anything is computed. */
+export function isBackendUnselected(): boolean {
+  return isUnselected ??= !tf.getBackend();
+}
+
+/**
+ * Selects the backend `auto`, unless one was selected. Agents await it before they
+ * are trained eagerly.
+ *
+ * @param options As of {@linkcode selectBackend}.
+ * @example
+ * ```ts
+ * import { ensureBackend, selectBackend } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await selectBackend("cpu");
+ * await ensureBackend();
+ * assertEquals(tf.getBackend(), "cpu");
+ * ```
+ */
+export async function ensureBackend(
+  options: BackendOptions = {},
+): Promise<void> {
+  if (isBackendUnselected()) await selectBackend("auto", options);
+}
+
+/**
+ * Says, once in a process, that nobody has selected a backend for what computes
+ * eagerly.
+ *
+ * @param onNotice Takes the line, `console.warn` by default.
+ * @example
+ * ```ts
+ * import { noticeNoBackend, selectBackend } from "@bellman/compute";
+ *
+ * await selectBackend("cpu");
+ * noticeNoBackend(() => {
+ *   throw new Error("a backend is selected");
+ * });
+ * ```
+ */
+export function noticeNoBackend(
+  onNotice: (line: string) => void = warn,
+): void {
+  if (isNoticed || !isBackendUnselected()) return;
+  isNoticed = true;
+  onNotice(
+    `${SLOW}: no backend is selected, expected 'await selectBackend()' of @bellman/compute first`,
+  );
 }
 
 /** True where Deno would ask at the terminal before loading a native library. */

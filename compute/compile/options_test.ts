@@ -93,7 +93,7 @@ for (const [name, permissions] of Object.entries(NO_FFI)) {
     const { lines, notices } = await compileIn("auto", { permissions });
     assertEquals(lines, EAGER);
     assertEquals(notices, [
-      "Not compiled, slower: ONNX Runtime needs --allow-ffi",
+      "Not compiled, 10 to 30 times slower: ONNX Runtime needs --allow-ffi",
     ]);
   });
 
@@ -128,7 +128,7 @@ for (const [what, library] of Object.entries(LIBRARIES)) {
     assertEquals(notices.length, 1, notices.join("\n"));
     assertMatch(
       notices[0],
-      /^Not compiled, slower: ONNX Runtime cannot be loaded: ./,
+      /^Not compiled, 10 to 30 times slower: ONNX Runtime cannot be loaded: ./,
     );
   });
 
