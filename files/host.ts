@@ -7,8 +7,24 @@ const runtime = globalThis as {
     readonly arch: string;
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly platform: string;
+    readonly versions?: { readonly node?: string };
   };
 };
+
+/** Oldest Node that has all functions of the language that are used. */
+const OLDEST_NODE = 22;
+
+/** Says that Node is too old: what it lacks would fail later, in other words. */
+function noticeOldNode(): void {
+  const node = runtime.process?.versions?.node ?? "";
+  if (runtime.Deno || !(parseInt(node) < OLDEST_NODE)) return;
+  // deno-lint-ignore no-console -- nothing is called yet that could take it
+  console.warn(
+    `Node ${node} is too old for Bellman, which may fail: expected Node ${OLDEST_NODE} or newer`,
+  );
+}
+
+noticeOldNode();
 
 /** Permission of Deno. */
 export type HostPermission =

@@ -10,8 +10,8 @@ interface Node {
   readonly path: string;
 }
 
-/** The oldest and the newest version that is supported. */
-const VERSIONS = ["22", "24"];
+/** The versions that are supported. */
+const VERSIONS = ["22", "24", "26"];
 
 /** Runs a program in a folder. */
 export async function runProgram(
@@ -27,21 +27,29 @@ export async function runProgram(
   return { code, out, err };
 }
 
-/** Finds the supported versions, which npx fetches; none where it cannot. */
+/**
+ * Finds a version, which npx fetches.
+ *
+ * @throws {Error} If it cannot, in one line.
+ */
+export async function findNode(version: string): Promise<Node> {
+  const args = ["-y", `node@${version}`, "-p", "process.execPath"];
+  const { code, out, err } = await runProgram("npx", args);
+  if (code !== 0) throw new Error(err.trim().split("\n")[0]);
+  return { version, path: out.trim() };
+}
+
+/** Finds the supported versions; none where npx cannot. */
 async function findNodes(): Promise<readonly Node[]> {
-  const nodes: Node[] = [];
-  for (const version of VERSIONS) {
-    const args = ["-y", `node@${version}`, "-p", "process.execPath"];
-    const { code, out, err } = await runProgram("npx", args)
-      .catch((error) => ({ code: 1, out: "", err: String(error) }));
-    if (code !== 0) {
-      // deno-lint-ignore no-console -- says why tests are ignored
-      console.warn(`Tests in Node are left out: ${err.trim().split("\n")[0]}`);
-      return [];
-    }
-    nodes.push({ version, path: out.trim() });
+  try {
+    const nodes: Node[] = [];
+    for (const it of VERSIONS) nodes.push(await findNode(it));
+    return nodes;
+  } catch (error) {
+    // deno-lint-ignore no-console -- says why tests are ignored
+    console.warn(`Tests in Node are left out: ${(error as Error).message}`);
+    return [];
   }
-  return nodes;
 }
 
 /** The versions that tests run in. */
