@@ -62,8 +62,11 @@ function outside(space: Space, number: number, i: number): EnvDataFault {
   const low = boundIn(space, "low", i), high = boundIn(space, "high", i);
   const isBounded = Number.isFinite(number) &&
     (Number.isFinite(low) || Number.isFinite(high));
+  const unless = space.type === "box"
+    ? ", unless register says looseBounds: true"
+    : "";
   const wanted = isBounded
-    ? `a number from ${low} to ${high}`
+    ? `a number from ${low} to ${high}${unless}`
     : "a finite number";
   return faultOf(`[${i}]`, number, wanted);
 }

@@ -22,7 +22,8 @@ const AT_0 = "of Wrong-v0, copy 1, at the start of its episode: it is ";
 const STATE = "of Wrong-v0, copy 1: it is ";
 const THREE = ", expected a Float32Array of 3";
 const FINITE = ", expected a finite number";
-const BOUNDED = ", expected a number from -10 to 10";
+const BOUNDED =
+  ", expected a number from -10 to 10, unless register says looseBounds: true";
 const FLAG = ", expected true or false";
 
 /** What the error says after "Cannot use", for all kinds but those that are right. */

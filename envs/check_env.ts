@@ -1,4 +1,4 @@
-import { checkOptions, FLAG, NUMBER } from "@bellman/files/options";
+import { checkOptions, FLAG, FUNCTION, NUMBER } from "@bellman/files/options";
 import type {
   BoxArray,
   DictSpace,
@@ -32,6 +32,25 @@ export interface CheckEnvOptions {
    * @default 200
    */
   steps?: number;
+  /**
+   * Steps that are played at most, by random actions and by actions that are repeated,
+   * to find numbers that leave their bounds late, such as a speed that always grows.
+   *
+   * @default 10_000
+   */
+  playSteps?: number;
+  /**
+   * Seconds after which no more steps are played.
+   *
+   * @default 2
+   */
+  playSeconds?: number;
+  /**
+   * Clock in milliseconds.
+   *
+   * @default () => performance.now()
+   */
+  now?: () => number;
   /**
    * Seed of the environment and of the actions.
    *
@@ -234,8 +253,13 @@ class Goals {
   }
 }
 
-/** Most letters of an observation in a message. */
+/** Most letters of an observation or action in a message. */
 const SHOWN = 80;
+
+function shown(value: SpaceValue): string {
+  const text = exactText(value);
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text;
+}
 
 /** An environment, the step of its episode, and what it shows there. */
 class Course {
@@ -268,10 +292,12 @@ class Course {
     return this.seen;
   }
 
-  /** Takes a step by one of the actions that are allowed. */
-  act(random: SeededRandom): StepResult {
-    const { env } = this;
-    const result = env.step(sample(env.actionSpace, random, this.masks()));
+  /** Takes a step by one of the actions that are allowed, or by a given one. */
+  act(
+    random: SeededRandom,
+    action: SpaceValue = sample(this.env.actionSpace, random, this.masks()),
+  ): StepResult {
+    const result = this.env.step(action);
     this.checkResult(result);
     this.goals.see(result);
     this.step++;
@@ -303,9 +329,8 @@ class Course {
   }
 
   get #place(): string {
-    const seen = exactText(this.seen);
     return `at step ${this.step} of an episode, for the observation ${
-      seen.length > SHOWN ? `${seen.slice(0, SHOWN)}...` : seen
+      shown(this.seen)
     },`;
   }
 
@@ -427,6 +452,59 @@ function checkStepAfterEnd(course: Course, random: SeededRandom): void {
   }
 }
 
+/** Steps that an action is repeated for, in the second part of the long play. */
+const REPEATED = 50;
+/** Episodes without an end in its third part, each of one action. */
+const CONSTANT = 4;
+
+/**
+ * Plays for long: a third of the steps by random actions, a third by actions that are
+ * repeated for a while, a third by one action in each episode. Masked actions are
+ * random in all of them.
+ */
+function checkLongPlay(
+  course: Course,
+  { seed, playSteps, playSeconds, now }: Required<CheckEnvOptions>,
+): void {
+  const random = new SeededRandom(seed + 3), end = now() + 1000 * playSeconds;
+  const third = Math.ceil(playSteps / 3);
+  const constant = Math.ceil(third / CONSTANT);
+  const { actionSpace, actionMasks } = course.env;
+  let action: SpaceValue | undefined, left = 0;
+  course.reset({ seed });
+  for (let i = 0; i < playSteps && now() < end; i++, left--) {
+    // States that nothing leads out of are left.
+    if (i === third || (i > 2 * third && left <= 0)) course.reset();
+    if (left <= 0 && actionMasks === undefined) {
+      action = sample(actionSpace, random);
+      if (i < third) left = 1;
+      else if (i < 2 * third) left = 1 + random.integer(REPEATED);
+      else left = constant;
+    }
+    const { terminated, truncated } = stepLate(course, random, action);
+    if (!terminated && !truncated) continue;
+    course.reset();
+    left = 0;
+  }
+}
+
+/** Takes a step; what is wrong with it comes with its place. */
+function stepLate(
+  course: Course,
+  random: SeededRandom,
+  action: SpaceValue | undefined,
+): StepResult {
+  try {
+    return course.act(random, action);
+  } catch (error) {
+    if (!(error instanceof EnvCheckError)) throw error;
+    const by = action === undefined ? "" : `, by the action ${shown(action)}`;
+    throw new EnvCheckError(
+      `${error.message}; at step ${course.step + 1} of an episode${by}`,
+    );
+  }
+}
+
 function checkPicture(env: Env): void {
   const { width, height, data } = env.render();
   const isWhole = (it: number): boolean => Number.isInteger(it) && it > 0;
@@ -445,7 +523,8 @@ function checkPicture(env: Env): void {
  * of its spaces and belong to the caller, a seed fixes its course, a snapshot
  * restores it exactly, nothing follows a termination, its picture has the right
  * size. One with goals is held to its functions of them. One that masks actions is
- * stepped by allowed actions only, and always allows one.
+ * stepped by allowed actions only, and always allows one. It is played for long by
+ * random and by repeated actions, for at most two seconds.
  *
  * @param env Environment to check; it is stepped and reset.
  * @param options Thoroughness.
@@ -458,14 +537,22 @@ function checkPicture(env: Env): void {
  * ```
  */
 export function checkEnv(env: Env, options: CheckEnvOptions = {}): void {
-  const kinds = { steps: NUMBER, seed: NUMBER, render: FLAG };
+  const kinds = {
+    ...{ steps: NUMBER, playSteps: NUMBER, playSeconds: NUMBER },
+    ...{ seed: NUMBER, render: FLAG, now: FUNCTION },
+  };
   const given = checkOptions("a check of an environment", options, kinds);
-  const all = { steps: 200, seed: 0, render: true, ...given };
+  const all = {
+    ...{ steps: 200, playSteps: 10_000, playSeconds: 2, seed: 0, render: true },
+    now: () => performance.now(),
+    ...given,
+  };
   checkSpaces(env);
   const course = new Course(env);
   checkSeeding(course, all);
   checkSnapshot(course, all);
   checkEnd(course, all);
   course.goals.check();
+  checkLongPlay(course, all);
   if (all.render) checkPicture(env);
 }

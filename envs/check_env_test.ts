@@ -9,11 +9,12 @@ import type {
 } from "@bellman/types";
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { checkEnv, exactText } from "./check_env.ts";
-import { make, registeredIds } from "./mod.ts";
+import { checkEnv, type CheckEnvOptions, exactText } from "./check_env.ts";
+import { Env as BaseEnv, make, registeredIds } from "./mod.ts";
 import {
   box,
   dict,
+  discrete,
   multiBinary,
   multiDiscrete,
 } from "./spaces/constructors.ts";
@@ -385,6 +386,64 @@ const GOALS: typeof BROKEN = [
     "computeReward is -1 whatever goal is desired: hindsight cannot learn from it",
   ],
 ];
+
+/** A ball between two walls, which gets faster each time that it is hit. */
+class Ball extends BaseEnv<Float32Array, number> {
+  observationSpace = box({ low: [-1, -5], high: [1, 5] });
+  actionSpace = discrete(2);
+  ball = Float32Array.of(0, 0);
+
+  /** @param factor Speed after a bounce, relative to before. */
+  constructor(readonly factor: number) {
+    super();
+  }
+
+  reset(options?: { seed?: number }) {
+    this.seed(options);
+    this.ball = Float32Array.of(0, 0.1);
+    return this.ball.slice();
+  }
+
+  step(action: number) {
+    this.ball[0] += this.ball[1];
+    if (Math.abs(this.ball[0]) > 1) {
+      this.ball[0] = Math.sign(this.ball[0]);
+      this.ball[1] *= action === 1 ? -this.factor : -0.9;
+    }
+    const end = { terminated: false, truncated: false };
+    return { observation: this.ball.slice(), reward: 0, ...end };
+  }
+}
+
+Deno.test("found: a ball that gets faster without limit, by repeated actions", () => {
+  checkEnv(new Ball(1));
+  checkEnv(new Ball(1.05), { playSteps: 0 });
+  assertThrows(
+    () => checkEnv(new Ball(1.05), { now: () => 0 }),
+    Error,
+    "expected a number from -5 to 5, unless register says looseBounds: true; at step",
+  );
+});
+
+Deno.test("long play ends with its steps, or its seconds", () => {
+  const stepsWith = (options: CheckEnvOptions) => {
+    let steps = 0, time = 0;
+    const env = broken((env) => ({
+      step: (action) => {
+        steps++;
+        time += 10;
+        return env.step(action);
+      },
+    }), new Ball(1));
+    checkEnv(env, { steps: 10, render: false, now: () => time, ...options });
+    return steps;
+  };
+  const before = stepsWith({ playSteps: 0 });
+  assertEquals(stepsWith({ playSteps: 70 }) - before, 70);
+  assertEquals(stepsWith({}) - before, 200);
+  assertEquals(stepsWith({ playSeconds: 0.5 }) - before, 50);
+  assertEquals(stepsWith({ playSeconds: 1000 }) - before, 10_000);
+});
 
 Deno.test("a goal may be cut off where none ends an episode", () => {
   checkEnv(make("BitFlip-v0", { kwargs: { bits: 9 }, maxEpisodeSteps: 2 }));

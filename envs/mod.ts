@@ -62,6 +62,7 @@ export * from "./registry/registry.ts";
 export { snapshotRecord } from "./snapshot.ts";
 export { SyncVecEnv } from "./sync_vec_env.ts";
 
+export type { StateTree } from "@bellman/types";
 export type { MutableStep } from "./_steps.ts";
 export { FrameStack, type FrameStackOptions } from "./wrappers/frame_stack.ts";
 export * from "./wrappers/normalize.ts";

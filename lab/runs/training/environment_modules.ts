@@ -159,8 +159,8 @@ export async function loadEnvironment(
   return urls;
 }
 
-/** Steps of each comparison of a check. */
-const CHECK_STEPS = 50;
+/** Less of a check than by default, as every run begins with it. */
+const CHECK = { steps: 50, playSeconds: 0.5, render: false };
 
 /**
  * Checks that a user's environment is deterministic: the same seed gives the same
@@ -177,7 +177,7 @@ export function checkOwnEnvironment(
   if (envModules.length === 0 || isElsewhere) return;
   const env = make();
   try {
-    checkEnv(env, { steps: CHECK_STEPS, render: false });
+    checkEnv(env, CHECK);
   } catch (error) {
     const message = messageOf(error);
     const why = message.replace(/^The environment is broken: /, "");
