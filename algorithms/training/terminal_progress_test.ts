@@ -33,7 +33,10 @@ async function onTerminal(
 
 function assertBar(lines: readonly string[]): void {
   assertEquals(lines.length, 1, lines.join("\n"));
-  assertMatch(lines[0], /^100%  ━+  4,000\/4,000 steps  .* return 9\.\d$/);
+  assertMatch(
+    lines[0],
+    /^100% {2}━+ {2}4,000\/4,000 steps {2}.* return 9\.\d$/,
+  );
 }
 
 terminalTest(

@@ -142,7 +142,7 @@ nodeTest("a package says what it is, whose, and what it needs", async () => {
   }
   const { engines, dependencies, peerDependencies } = all
     .get("@bellman/compute")!;
-  assertMatch(engines.node, /^\^22.*\^24/);
+  assertEquals(engines.node, ">=22.12.0");
   assertEquals(Object.keys(peerDependencies).sort(), [
     "koffi",
     "onnxruntime-node",
@@ -269,6 +269,38 @@ nodeTest("npx runs the command line", async () => {
       [1, "error: Cannot run experiments: it needs Deno\n"],
     );
   }
+});
+
+/** Stands for JSR's package of assertions. */
+const STD_ASSERT = {
+  "package.json": '{ "type": "module", "exports": "./mod.js" }',
+  "mod.js":
+    'export { deepStrictEqual as assertEquals, ok as assert } from "node:assert";',
+};
+
+nodeTest("the guide's environments run in Node as they stand", async () => {
+  const guide = await Deno.readTextFile(
+    `${ROOT}docs/guides/own_environment.md`,
+  );
+  const all = await installed();
+  const assertions = join(all, "node_modules/@std/assert");
+  await Deno.mkdir(assertions, { recursive: true });
+  for (const [name, text] of Object.entries(STD_ASSERT)) {
+    await Deno.writeTextFile(join(assertions, name), text);
+  }
+  let count = 0;
+  for (const [, code] of guide.matchAll(/^```ts\n(.*?)^```/gms)) {
+    const name = `guide_${++count}`;
+    await Deno.writeTextFile(join(all, `${name}.mts`), code);
+    for (const { path } of nodes) {
+      assertEquals(
+        await inNode(path, name),
+        { code: 0, out: "", err: "" },
+        name,
+      );
+    }
+  }
+  assert(count > 5);
 });
 
 nodeTest("each entry exports in Node what it exports in Deno", async () => {

@@ -42,7 +42,8 @@ export async function copyWasm(from: URL, to: string): Promise<void> {
   }
 }
 
-function isThere(): boolean {
+/** True where there is a browser. */
+export function hasChromium(): boolean {
   try {
     return Deno.statSync(CHROMIUM).isFile;
   } catch {
@@ -53,5 +54,5 @@ function isThere(): boolean {
 /** Adds a test that needs a browser. */
 export const chromiumTest: ReturnType<typeof testsWith> = testsWith(
   "Chromium",
-  isThere(),
+  hasChromium(),
 );

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program that prints
 /**
  * Makes an agent where nobody has selected a backend, then takes steps of its own and
  * trains: prints notices, and the backend after each. Run by a test.
