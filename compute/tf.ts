@@ -17,5 +17,5 @@
  */
 import "./backends/tfjs_gradients.js";
 // Types of the methods that it adds to tensors.
-import type {} from "@tensorflow/tfjs/dist/public/chained_ops/register_all_chained_ops.js";
+export type * from "@tensorflow/tfjs/dist/public/chained_ops/register_all_chained_ops.js";
 export * from "@tensorflow/tfjs";
