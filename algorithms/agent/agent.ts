@@ -33,6 +33,7 @@ import {
   loadAtomically,
   type StateRecord,
 } from "@bellman/files";
+import { isWhole, refuseUnknown } from "@bellman/files/options";
 import { checkStep } from "@bellman/envs/checks";
 import type * as tf from "@tensorflow/tfjs";
 import type {
@@ -67,8 +68,13 @@ import type {
   Tensors,
   Update,
 } from "./algorithm.ts";
-import { callWithHint, encodeBatch, hostDraw, inputTypes } from "./inputs.ts";
-import { isWhole, refuseUnknown } from "@bellman/files/options";
+import {
+  callWithHint,
+  encodeBatch,
+  finiteInputs,
+  hostDraw,
+  inputTypes,
+} from "./inputs.ts";
 import type { ReplayStore } from "./replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
 
@@ -841,22 +847,6 @@ export function differenceOf(
     const [wanted, got] = [shape(own[path]), shape(other[path])];
     if (wanted !== got) return `${path} ${got}, expected ${wanted}`;
   }
-}
-
-/** Returns the inputs of an update without their shapes; throws where a number is not finite. */
-function finiteInputs(
-  inputs: Readonly<Record<string, number | ArrayWithShape>>,
-): Record<string, number | TensorData> {
-  const numbers: Record<string, number | TensorData> = {};
-  for (const name in inputs) {
-    const input = inputs[name];
-    numbers[name] = typeof input === "number" ? input : input.data;
-    if (typeof input !== "number" || Number.isFinite(input)) continue;
-    throw new RangeError(
-      `Cannot learn with ${input} as the input '${name}': expected a finite number`,
-    );
-  }
-  return numbers;
 }
 
 /** Pairs each scale of an agent with its saved statistics. */

@@ -546,7 +546,7 @@ export interface Memory<B = Tensors> {
   readonly store?: ReplayStore;
   /** Saves its contents. */
   save(): StateTree;
-  /** Restores a saved state. */
+  /** Restores a saved state: all of it, or nothing of one that does not fit. */
   load(state: StateTree): void;
 }
 

@@ -16,6 +16,7 @@ import {
   type TensorType,
 } from "@bellman/compute";
 import { isStateRecord } from "@bellman/files";
+import { refuseUnknown } from "@bellman/files/options";
 import {
   type Actor as PolicyActing,
   exportPolicy,
@@ -77,6 +78,12 @@ export interface DeviceAgentOptions<Config extends object = object>
    */
   readonly stepsPerCall?: number;
 }
+
+/** Names of all options. */
+const OPTIONS: readonly (keyof DeviceAgentOptions)[] = [
+  ...["config", "seed", "totalTimesteps", "engine", "threads"] as const,
+  ...["onNotice", "numEnvs", "updatesPerCall", "stepsPerCall"] as const,
+];
 
 type Loop = CompiledStep<
   LoopState,
@@ -146,14 +153,15 @@ export class DeviceAgent<
    * @param env Tensor environments.
    * @param options Number of environments, settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range.
-   * @throws {TypeError} If settings exclude each other, or the algorithm cannot run
-   * as one program.
+   * @throws {TypeError} If settings exclude each other, an option is unknown, or the
+   * algorithm cannot run as one program.
    */
   constructor(
     algorithm: Algorithm<Config, P>,
     env: DeviceEnv,
     options: DeviceAgentOptions<Config>,
   ) {
+    refuseUnknown(options, OPTIONS, "an agent of tensor environments");
     const { name, title = name } = algorithm.meta;
     const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
     const { numEnvs, updatesPerCall = 100, stepsPerCall = 2 ** 20 } = options;

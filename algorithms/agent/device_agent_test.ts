@@ -308,6 +308,10 @@ Deno.test("what does not fit into a program is refused in one line", () => {
       "Cannot run ACKTR with loop: device: it does more than to collect",
     ],
     [
+      () => agentOf("Pendulum-v1", { numEnv: 2 } as object),
+      "Unknown option 'numEnv' of an agent of tensor environments: did you mean 'numEnvs'?",
+    ],
+    [
       () => agentOf("Pendulum-v1", { config: { network: "lstm" } }),
       "Cannot run A2C with loop: device: its network is recurrent, expected loop: host",
     ],

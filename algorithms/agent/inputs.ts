@@ -2,6 +2,7 @@ import { shuffle } from "@bellman/buffers";
 import type {
   ArrayWithShape,
   RandomStream,
+  TensorData,
   TensorType,
 } from "@bellman/compute";
 import { type DictOf, drawNoise, type Policy } from "@bellman/policies";
@@ -95,4 +96,20 @@ export function callWithHint<T>(update: () => T, hint: string): T {
     }
     throw error;
   }
+}
+
+/** Returns the inputs of an update without their shapes; throws where a number is not finite. */
+export function finiteInputs(
+  inputs: Readonly<Record<string, number | ArrayWithShape>>,
+): Record<string, number | TensorData> {
+  const numbers: Record<string, number | TensorData> = {};
+  for (const name in inputs) {
+    const input = inputs[name];
+    numbers[name] = typeof input === "number" ? input : input.data;
+    if (typeof input !== "number" || Number.isFinite(input)) continue;
+    throw new RangeError(
+      `Cannot learn with ${input} as the input '${name}': expected a finite number`,
+    );
+  }
+  return numbers;
 }

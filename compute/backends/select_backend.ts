@@ -2,7 +2,7 @@ import { defineCommonJs, removeCommonJs } from "./commonjs.ts";
 import { isDeno, permissionState } from "@bellman/files";
 import { hintAt, refuseUnknown } from "@bellman/files/options";
 import { MathBackendCPU } from "@tensorflow/tfjs-backend-cpu";
-import * as tf from "../tf.ts";
+import * as tf from "./tf.ts";
 
 /** A backend that computes tensors, or `auto` for `wasm`, else `cpu`. */
 export type BackendName = "auto" | "tensorflow" | "wasm" | "cpu";

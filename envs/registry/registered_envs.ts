@@ -7,7 +7,7 @@ import type {
   SpaceValue,
   VecEnv,
 } from "@bellman/types";
-import type { AtariId } from "../atari/atari_ids.ts";
+import type { AtariId } from "./atari_ids.ts";
 
 /** Types of this package's environments by id. */
 export type BuiltInEnvs =

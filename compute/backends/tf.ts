@@ -15,7 +15,7 @@
  *
  * @module
  */
-import "./backends/tfjs_gradients.js";
+import "./tfjs_gradients.js";
 // Types of the methods that it adds to tensors.
 export type * from "@tensorflow/tfjs/dist/public/chained_ops/register_all_chained_ops.js";
 export * from "@tensorflow/tfjs";
