@@ -61,13 +61,15 @@ export interface Connection {
   close(): void;
 }
 
+// deno-lint-ignore no-explicit-any -- what is heard depends on the type, and on the host
+type Hear = (type: any, hear: (it: any) => void) => unknown;
+
 /** Worker of pages and Deno, or thread of Node. */
 interface Target {
   postMessage(message: unknown): void;
   terminate?(): unknown;
-  addEventListener?(type: string, hear: (event: Event) => void): void;
-  // deno-lint-ignore no-explicit-any -- what is heard depends on the type
-  on?(type: any, hear: (it: any) => void): unknown;
+  addEventListener?: Hear;
+  on?: Hear;
 }
 
 /** Listens to the other side, in the way of pages and Deno or of Node. */
@@ -78,15 +80,11 @@ export function connect<Message>(
 ): Connection {
   const unreadable = () => fail("a message cannot be read");
   if (target.addEventListener !== undefined) {
-    target.addEventListener(
-      "message",
-      (event) => hear((event as MessageEvent<Message>).data),
-    );
+    target.addEventListener("message", ({ data }) => hear(data));
     target.addEventListener("messageerror", unreadable);
     target.addEventListener("error", (event) => {
       event.preventDefault();
-      const { message } = event as ErrorEvent;
-      fail(message ?? "it does not load");
+      fail(event.message ?? "it does not load");
     });
   } else {
     target.on?.("message", hear);
