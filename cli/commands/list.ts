@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { envSpec, registeredIds } from "@bellman/envs";
-import { type Algorithm } from "@bellman/agent";
+import type { Algorithm } from "@bellman/agent";
 import { hintAt } from "@bellman/files/options";
 import type { EnvSpec } from "@bellman/types";
 import {

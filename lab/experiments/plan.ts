@@ -1,4 +1,4 @@
-import { type ConfigSchema } from "@bellman/agent";
+import type { ConfigSchema } from "@bellman/agent";
 import { hintAt } from "@bellman/files/options";
 import { basename } from "node:path";
 import {

@@ -18,6 +18,10 @@ const text = new TextDecoder().decode(stderr);
 const problems = text.split(/^(?=error(?:\[|:))/m)
   .filter((it) => it.startsWith("error"))
   .filter((it) => !/^error: Found \d+ documentation lint error/.test(it))
-  .filter((it) => !TENSORFLOW_TYPES.test(it));
+  .filter((it) => !TENSORFLOW_TYPES.test(it))
+  // Names of 104 games, which people read in lists.
+  .filter((it) => !/references private type 'AtariId'/.test(it))
+  // An entry is that library, whose documentation is its own.
+  .filter((it) => !/--> \S+\/@tensorflow\/tfjs-core\//.test(it));
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) Deno.exit(1);
