@@ -1,4 +1,4 @@
-import { defineCommonJs, removeCommonJs } from "./commonjs.ts";
+import { defineCommonJs } from "./commonjs.ts";
 import { isDeno, permissionState } from "@bellman/files";
 import { hintAt, refuseUnknown } from "@bellman/files/options";
 import { MathBackendCPU } from "@tensorflow/tfjs-backend-cpu";
@@ -54,8 +54,6 @@ const LOADERS: Readonly<
   wasm: loadWasm,
   cpu: () => Promise.resolve("plain JavaScript"),
 };
-
-removeCommonJs();
 
 // It registers itself; bundles for Node lack it unless something of it is used.
 if (!tf.findBackendFactory("cpu")) {
@@ -114,7 +112,7 @@ export async function selectBackend(
   name: BackendName = "auto",
   options: BackendOptions = {},
 ): Promise<BackendInfo> {
-  refuseUnknown(options, ["wasmPaths"], "selectBackend");
+  refuseUnknown(options, ["wasmPaths", "onNotice"], "selectBackend");
   if (name === "auto") return await firstThatLoads(options);
   if (Object.hasOwn(LOADERS, name)) return await take(name, options);
   const names = ["auto", ...Object.keys(LOADERS)];

@@ -15,7 +15,10 @@
  *
  * @module
  */
+import { removeCommonJs } from "./commonjs.ts"; // Before TensorFlow.js.
 import "./tfjs_gradients.js";
 // Types of the methods that it adds to tensors.
 export type * from "@tensorflow/tfjs/dist/public/chained_ops/register_all_chained_ops.js";
 export * from "@tensorflow/tfjs";
+
+removeCommonJs();

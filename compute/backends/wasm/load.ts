@@ -28,8 +28,6 @@ export async function loadWasmBackend(folder?: string | URL): Promise<string> {
     ? await servedFolder(folder ?? ".")
     : folder ?? ownFolder();
   if (!isPage) checkReadable(address);
-  // Its loader wants one though the path is given; bundles as modules have none.
-  if (!isPage) (globalThis as { __dirname?: string }).__dirname ??= "";
   const { setWasmPaths } = await import("@tensorflow/tfjs-backend-wasm");
   const isLoaded = "wasm" in tf.engine().registry;
   if (address !== undefined && !isLoaded) {
