@@ -112,7 +112,7 @@ export async function selectBackend(
   name: BackendName = "auto",
   options: BackendOptions = {},
 ): Promise<BackendInfo> {
-  refuseUnknown(options, ["wasmPaths", "onNotice"], "selectBackend");
+  refuseUnknown(options, ["onNotice", "wasmPaths"], "selectBackend");
   if (name === "auto") return await firstThatLoads(options);
   if (Object.hasOwn(LOADERS, name)) return await take(name, options);
   const names = ["auto", ...Object.keys(LOADERS)];

@@ -131,3 +131,8 @@ Deno.test("a folder without WebAssembly's binaries is one line", async () => {
   );
   await Deno.remove(empty);
 });
+
+Deno.test("a backend is selected with each of the options that there are", async () => {
+  const options = { onNotice: () => {}, wasmPaths: undefined };
+  assertEquals((await selectBackend("cpu", options)).name, "cpu");
+});
