@@ -24,7 +24,6 @@ import {
   exportPolicy,
   type ObservationInputArrays,
   Observations,
-  type ObservationScale,
   type Policy,
   PolicyActor,
 } from "@bellman/policies";
@@ -62,7 +61,6 @@ import type {
   Memory,
   Normalization,
   PolicyStep,
-  RewardScale,
   SavedState,
   Scalars,
   Tensors,
@@ -77,6 +75,7 @@ import {
 } from "./inputs.ts";
 import type { ReplayStore } from "./replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
+import { differenceOf, scalesWith } from "./saved_parts.ts";
 
 /** Recorded results of a step whose actions exploration chose. */
 const NOTHING: PolicyStep["recorded"] = {};
@@ -817,54 +816,3 @@ export class Agent<
 const ACTOR_OPTIONS: readonly (keyof PolicyOptions)[] = [
   ...["deterministic", "numEnvs", "seed"] as const,
 ];
-
-/**
- * Finds the first difference between two sets of parameters.
- *
- * @param own Those that are expected.
- * @param other The others.
- * @returns A path with its shape and the expected one, if there is one.
- * @example
- * ```ts
- * import { differenceOf } from "@bellman/agent";
- * import { assertEquals } from "@std/assert";
- *
- * const data = new Float32Array();
- * const of = (...shape: number[]) => ({ bias: { data, shape } });
- * assertEquals(differenceOf(of(4), of(4)), undefined);
- * assertEquals(differenceOf(of(4), of(8)), "bias [8], expected [4]");
- * ```
- */
-export function differenceOf(
-  own: SavedState[string],
-  other: SavedState[string] | undefined,
-): string | undefined {
-  if (other === undefined) return "nothing";
-  const paths = new Set([...Object.keys(own), ...Object.keys(other)]);
-  const shape = (it: SavedState[string][string] | undefined) =>
-    it === undefined ? "none" : `[${it.shape}]`;
-  for (const path of paths) {
-    const [wanted, got] = [shape(own[path]), shape(other[path])];
-    if (wanted !== got) return `${path} ${got}, expected ${wanted}`;
-  }
-}
-
-/** Pairs each scale of an agent with its saved statistics. */
-function scalesWith(
-  normalization: Normalization,
-  { saved, agent }: { readonly saved: StateTree; readonly agent: string },
-): [ObservationScale | RewardScale, StateTree][] {
-  const held = isStateRecord(saved) ? saved : {};
-  return (["observations", "rewards"] as const).flatMap((name) => {
-    const scale = normalization[name], state = held[name] ?? null;
-    if ((scale === undefined) !== (state === null)) {
-      const [own, other] = scale === undefined
-        ? ["does not scale", "does"]
-        : ["scales", "does not"];
-      throw new TypeError(
-        `Cannot restore an agent of ${agent} that ${own} ${name} from one that ${other}: expected the same normalization`,
-      );
-    }
-    return scale === undefined ? [] : [[scale, state]];
-  });
-}

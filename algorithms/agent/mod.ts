@@ -30,6 +30,7 @@
 export * from "./agent.ts";
 export * from "./algorithm.ts";
 export * from "./device_agent.ts";
+export { differenceOf } from "./saved_parts.ts";
 export type { DeviceEnv, DeviceEpisodes, DeviceStep } from "./device_loop.ts";
 export type { QValues } from "./q_values.ts";
 export * from "./noisy_actions.ts";

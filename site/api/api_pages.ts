@@ -50,9 +50,10 @@ export async function apiPages(
 ): Promise<Page[]> {
   const output = await Deno.makeTempDir({ prefix: "bellman-api-" });
   try {
-    const { name, entryPoints } = entries[0].owner;
+    const { name } = entries[0].owner;
+    const paths = entries.map(({ path }) => path);
     const options = ["--html", `--name=${name}`, `--output=${output}`];
-    await denoOutput(["doc", ...options, ...entryPoints]);
+    await denoOutput(["doc", ...options, ...paths]);
     return readdirSync(output, { recursive: true, encoding: "utf8" }).sort()
       .flatMap((path) => {
         const written = writtenAt(path, entries);

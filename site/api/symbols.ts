@@ -38,6 +38,9 @@ interface Declaration extends Documented {
   def?: { properties?: Documented[] };
 }
 
+/** An entry of another library, which documents it. */
+const FOREIGN = "@bellman/compute/tf";
+
 /** Lists the entry points of packages. */
 export function entriesOf(packages: readonly Package[]): Entry[] {
   return packages.flatMap((owner) =>
@@ -48,7 +51,7 @@ export function entriesOf(packages: readonly Package[]): Entry[] {
       owner,
       doc: "",
     }))
-  );
+  ).filter(({ name }) => name !== FOREIGN);
 }
 
 function settingsOf(properties: readonly Documented[]): ApiSymbol["settings"] {

@@ -3,7 +3,7 @@
  * documentation, and that nothing else has one.
  */
 import { denoOutput } from "./deno_output.ts";
-import { packages } from "./packages.ts";
+import { packages, ROOT } from "./packages.ts";
 
 interface JsDoc {
   tags?: { kind: string }[];
@@ -11,11 +11,11 @@ interface JsDoc {
 
 interface DocSymbol {
   name: string;
-  declarations: { kind: string; jsDoc?: JsDoc; location?: Location }[];
-}
-
-interface Location {
-  filename: string;
+  declarations: {
+    kind: string;
+    jsDoc?: JsDoc;
+    location: { filename: string };
+  }[];
 }
 
 interface DocModule {
@@ -28,18 +28,15 @@ async function modulesOf(entryPoint: string): Promise<DocModule[]> {
   return Object.values(JSON.parse(output).nodes);
 }
 
-const isForeign = (location?: Location): boolean =>
-  location?.filename.includes("/@tensorflow/tfjs-core/") ?? false;
-
 const hasExample = (doc: JsDoc | undefined): boolean =>
   doc?.tags?.some(({ kind }) => kind === "example") ?? false;
 
 function problemsOf({ module_doc, symbols }: DocModule): string[] {
   const ofSymbols = symbols.flatMap(({ name, declarations }) => {
-    // Another library's, which is exported as it is.
-    if (declarations.some((it) => isForeign(it.location))) return [];
-    const needsOne = declarations.some(({ kind }) =>
-      kind === "function" || kind === "class"
+    // Those of npm are documented there.
+    const needsOne = declarations.some(({ kind, location }) =>
+      (kind === "function" || kind === "class") &&
+      location.filename.startsWith(`file://${ROOT}`)
     );
     const hasOne = declarations.some(({ jsDoc }) => hasExample(jsDoc));
     if (needsOne === hasOne) return [];
