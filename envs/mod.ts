@@ -57,7 +57,7 @@ export {
   type EnvDataPlace,
 } from "./env_data_error.ts";
 export { copySeeds, deriveSeed, SeededRandom } from "./random.ts";
-export type { AtariId } from "./registry/atari_ids.ts";
+export type { AtariId, LegacyAtariGame } from "./registry/atari_ids.ts";
 export * from "./registry/registered_envs.ts";
 export * from "./registry/registry.ts";
 export { snapshotRecord } from "./snapshot.ts";
