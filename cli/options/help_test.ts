@@ -27,7 +27,7 @@ Deno.test("the help of a configuration tells names, values and defaults", () => 
 });
 
 /** Rows and columns of a screen. */
-const [ROWS, COLUMNS] = [56, 120];
+const [ROWS, COLUMNS] = [60, 120];
 
 Deno.test("the help of train, and of each algorithm, is at most a screen", async () => {
   for (const words of [[], ...ALGORITHMS.map(({ meta }) => [meta.name])]) {
