@@ -176,7 +176,17 @@ export const UNARY: Kernels = {
   Cosh: floating("Cosh", "chlo.cosh"),
   Elu: formula({ onnx: direct("Elu"), hlo: exponentialBelow(1, 1) }),
   Erf: formula({
-    onnx: direct("Erf"),
+    // ONNX Runtime 1.24's exceeds 1 by the last bit, and is 1 of NaN.
+    onnx: ({ model, inputs: [x] }) =>
+      model.op("Where", [
+        model.op("IsNaN", [x]),
+        x,
+        model.op("Clip", [
+          model.op("Erf", [x]),
+          model.scalar(-1),
+          model.scalar(1),
+        ]),
+      ]),
     // XLA's exceeds 1 by the last bit between 3.8 and 4.
     hlo: ({ program, inputs, ...rest }) =>
       clipHlo(

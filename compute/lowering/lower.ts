@@ -105,6 +105,10 @@ function lowerNode(node: Node, target: Target): void {
 
 function loweringOf(node: Node, target: Target): string | readonly string[] {
   const { model, names } = target;
+  // ONNX Runtime 1.24 breaks off where it optimizes some operations on nothing.
+  if (node.outputs.every(({ shape }) => shape.includes(0))) {
+    return node.outputs.map((output) => model.tensor([], output));
+  }
   if (node.op === CONSTANT) return lowerConstant(node, model);
   if (node.op === GATHER_ROWS) return lowerGatherRows(node, target);
   if (node.op === WHILE) return lowerWhile(node, target);
