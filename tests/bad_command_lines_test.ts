@@ -253,7 +253,7 @@ train --resume @corrupt
 train trpo
   Unknown algorithm 'trpo': it is not here; expected ppo or acktr, which learn from rollouts as well
 train mine --help
-  Cannot help with 'mine': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, td3, ddpg or 2 more
+  Cannot help with 'mine': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, td3, ddpg or …
 train a2d --help
   Cannot help with 'a2d': did you mean 'a2c'?
 train a2c gama --help

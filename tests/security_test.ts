@@ -395,14 +395,14 @@ Deno.test("edits of config.yaml are told and not taken", async () => {
   });
   const path = `${changed}/config.yaml`;
   const says =
-    `${path} was edited: this resumes with what the run began with, seed (0, not 9), learningRate (0.003, not 0.5); 'train --config ${path}' starts another run\n`;
+    `${path} was edited: this resumes with what the run began with, seed (0, not 9), learningRate (0.004, not 0.5); 'train --config ${path}' starts another run\n`;
   for (const [, args] of commandsOn(changed)) {
     const { code, err } = await capture(...args);
     assertEquals(code, 0, err);
     assertStringIncludes(err, says);
   }
   const report = await Deno.readTextFile(`${changed}/report.html`);
-  assertStringIncludes(report, "learningRate: 0.003");
+  assertStringIncludes(report, "learningRate: 0.004");
   const commented = copyOf(plain, {
     as: "commented",
     replace: [[/^/, "# my first run\n"]],
@@ -440,7 +440,7 @@ Deno.test("a record that was edited, or is another run's, is told and not taken"
   const asText = (dir: string) => {
     const path = `${dir}/run.json`, text = Deno.readTextFileSync(path);
     const changed = text.replace(
-      '"learningRate": 0.003',
+      '"learningRate": 0.004',
       '"learningRate": 0.5',
     );
     assert(changed !== text);
@@ -493,7 +493,7 @@ Deno.test("a record that was edited, or is another run's, is told and not taken"
     const { settings } = readRecord(new RunFolder(mixed))!;
     assertEquals(
       [settings.env, settings.learningRate, settings.totalTimesteps],
-      ["CartPole-v1", 0.003, 80],
+      ["CartPole-v1", 0.004, 80],
     );
     assertEquals((await capture("eval", mixed, "--episodes=1")).err, "");
   }

@@ -156,7 +156,9 @@ const SCALED = [
   ...["a2c", "--env=CartPole-v1", "--steps=240"],
   ...["--set=normalizeObservation=true", "--set=hiddenSizes=[8]"],
 ];
-const run = await trainSmall("scaled", [...SCALED, "--seed=3"]);
+// It learns so little that episodes end at different lengths.
+const BAD = "--set=learningRate=0.0001";
+const run = await trainSmall("scaled", [...SCALED, BAD, "--seed=3"]);
 const other = await trainSmall("other", [...SCALED, "--seed=4"]);
 const shared = await share(run, "--license", "MIT", "--name", "small");
 
