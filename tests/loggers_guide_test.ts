@@ -123,7 +123,7 @@ curlTest(
     assertEquals(others, []);
     assertEquals([kept.name, kept.status], [run, "FINISHED"]);
     assertEquals(kept.params.env, "CartPole-v1");
-    assertEquals(kept.params.hiddenSizes, "[64,64]");
+    assertEquals(kept.params.hiddenSizes, "[64]");
     for (
       const name of ["train/loss", "eval/return_mean", "rollout/return_mean"]
     ) {
