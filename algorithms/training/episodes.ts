@@ -13,19 +13,6 @@ export function checkVecEnv(env: VecEnv, action: string): void {
   );
 }
 
-/** Throws for an unknown option. */
-export function checkNames(
-  options: object,
-  names: readonly string[],
-  what: string,
-): void {
-  const name = Object.keys(options).find((it) => !names.includes(it));
-  if (name === undefined) return;
-  throw new TypeError(
-    `Unknown option '${name}' of ${what}: expected one of ${names.join(", ")}`,
-  );
-}
-
 /** Environments in training, and those inside their wrappers. */
 const inTraining = new WeakSet<VecEnv>();
 

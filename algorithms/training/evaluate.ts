@@ -1,3 +1,4 @@
+import { refuseUnknown } from "@bellman/files/options";
 import type {
   Actor,
   EpisodeStatistics,
@@ -5,7 +6,7 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { checkFree, checkNames, checkVecEnv, mean } from "./episodes.ts";
+import { checkFree, checkVecEnv, mean } from "./episodes.ts";
 import { EventLoopBreak } from "./event_loop.ts";
 import { checkObservations, checkStep } from "@bellman/envs/checks";
 
@@ -305,7 +306,7 @@ export async function evaluate(
   }
   checkVecEnv(env, "evaluate in");
   checkFree(env);
-  checkNames(options, OPTIONS, "evaluate");
+  refuseUnknown(options, OPTIONS, "evaluate");
   const { episodes = 10, seed, signal } = options;
   const { maxSteps = evaluationBound(env) } = options;
   check(episodes, `${episodes} episodes`);

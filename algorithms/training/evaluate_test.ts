@@ -294,7 +294,7 @@ Deno.test("an agent that learns, an environment that is trained in and unknown o
   await assertRejects(
     () => evaluate(idle(2), env, { episdes: 1 } as never),
     TypeError,
-    "Unknown option 'episdes' of evaluate: expected one of episodes, seed, maxSteps, signal",
+    "Unknown option 'episdes' of evaluate: did you mean 'episodes'?",
   );
   let refused = "";
   const onUpdate = async () => {
@@ -311,7 +311,7 @@ Deno.test("an agent that learns, an environment that is trained in and unknown o
   await assertRejects(
     () => train(learner, env, { ...run, evaluaton: {} } as never),
     TypeError,
-    "Unknown option 'evaluaton' of train: expected one of totalTimesteps, seed",
+    "Unknown option 'evaluaton' of train: did you mean 'evaluation'?",
   );
 });
 

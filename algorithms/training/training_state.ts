@@ -1,3 +1,4 @@
+import { refuseUnknown } from "@bellman/files/options";
 import { isStateRecord, isTypedArray } from "@bellman/files";
 import type { SavedRows, StateTree, Statistics, VecEnv } from "@bellman/types";
 import type { Callback, Listener, TrainContext } from "./callbacks.ts";
@@ -7,7 +8,7 @@ import type {
   CheckpointStore,
 } from "./checkpoint_store.ts";
 import type { Divergence } from "./diverged.ts";
-import { checkNames, layersOf } from "./episodes.ts";
+import { layersOf } from "./episodes.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
 import {
   progressCalls,
@@ -54,9 +55,9 @@ export function checkOptions(
     );
   }
   const { evaluation, checkpoints } = options;
-  checkNames(options, OPTIONS, "train");
-  checkNames(evaluation ?? {}, OF_EVALUATION, "evaluation of train");
-  checkNames(checkpoints ?? {}, OF_CHECKPOINTS, "checkpoints of train");
+  refuseUnknown(options, OPTIONS, "train");
+  refuseUnknown(evaluation ?? {}, OF_EVALUATION, "evaluation of train");
+  refuseUnknown(checkpoints ?? {}, OF_CHECKPOINTS, "checkpoints of train");
   if (
     evaluation &&
     layersOf(evaluation.env).some((it) => layersOf(env).includes(it))

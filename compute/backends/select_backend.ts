@@ -160,8 +160,8 @@ export function isBackendUnselected(): boolean {
  * @example
  * ```ts
  * import { ensureBackend, selectBackend } from "@bellman/compute";
+ * import * as tf from "@bellman/compute/tf";
  * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
  *
  * await selectBackend("cpu");
  * await ensureBackend();

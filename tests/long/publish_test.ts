@@ -265,6 +265,22 @@ for (const [name, most] of Object.entries(IMPORTED)) {
   });
 }
 
+nodeTest("types are inferred, also of a user's environments", async () => {
+  await published();
+  await withUser(async (asUser, { dir }) => {
+    const types = `${ROOT}tests/types`, names = new Set<string>();
+    for (const { name } of Deno.readDirSync(types)) {
+      const text = await Deno.readTextFile(join(types, name));
+      const imports = text.matchAll(/from "(@bellman\/[a-z0-9-]+)/g);
+      for (const [, it] of imports) names.add(it);
+      await Deno.writeTextFile(join(dir, name), text);
+    }
+    assert(names.has("@bellman/envs"));
+    await assertOk(asUser("add", ...[...names].map((it) => `jsr:${it}`)));
+    await assertOk(asUser("check", "."));
+  });
+});
+
 nodeTest("the command line runs by the package's name", async () => {
   await published();
   await withUser(async (asUser, { dir }) => {

@@ -1,3 +1,4 @@
+import { refuseUnknown } from "@bellman/files/options";
 import type { TrainResult } from "../callbacks.ts";
 import {
   type Calls,
@@ -42,6 +43,14 @@ export interface TrainInWorkerOptions {
    */
   progressIntervalMs?: number;
 }
+
+const OPTIONS: Record<keyof TrainInWorkerOptions, true> = {
+  totalTimesteps: true,
+  settings: true,
+  onProgress: true,
+  onEvaluation: true,
+  progressIntervalMs: true,
+};
 
 /**
  * Training in a worker. After an error of the worker all promises are rejected with it.
@@ -96,6 +105,7 @@ export interface WorkerTraining<Own extends Calls = Calls> {
  * @param options Length, settings, what is called with the progress.
  * @returns The training, which has begun. Close it when the worker is not needed any
  * more, or Deno and Node do not end.
+ * @throws {TypeError} If an option is unknown, with the nearest one.
  *
  * @example
  * ```ts
@@ -132,6 +142,7 @@ export function trainInWorker<Own extends Calls = Calls>(
   worker: string | URL | StartedWorker,
   options: TrainInWorkerOptions,
 ): WorkerTraining<Own> {
+  refuseUnknown(options, Object.keys(OPTIONS), "trainInWorker");
   const { totalTimesteps, settings, progressIntervalMs = 100 } = options;
   const remote = new Remote(worker, options);
   return {

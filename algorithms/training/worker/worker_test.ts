@@ -3,6 +3,7 @@ import {
   assertEquals,
   assertRejects,
   assertStringIncludes,
+  assertThrows,
 } from "@std/assert";
 import { type Checkpoint, CheckpointStore } from "../checkpoint_store.ts";
 import type { ToyCalls, ToySettings } from "../testdata/toy_worker.ts";
@@ -197,6 +198,15 @@ Deno.test("settings that cannot be sent are refused", async () => {
     totalTimesteps: 1,
     settings: { refuse: (() => {}) as unknown as string },
   });
+});
+
+Deno.test("an unknown option is refused before a worker starts", () => {
+  const options = { totalTimestep: 1 } as unknown as TrainInWorkerOptions;
+  assertThrows(
+    () => trainInWorker("no such worker", options),
+    TypeError,
+    "Unknown option 'totalTimestep' of trainInWorker: did you mean 'totalTimesteps'?",
+  );
 });
 
 Deno.test("a worker that was started by hand is used", async () => {
