@@ -32,7 +32,7 @@ import {
   loadAtomically,
   type StateRecord,
 } from "@bellman/files";
-import { isWhole, refuseUnknown } from "@bellman/files/options";
+import { refuseUnknown } from "@bellman/files/options";
 import { checkStep } from "@bellman/envs/checks";
 import type * as tf from "@tensorflow/tfjs";
 import type {
@@ -75,7 +75,7 @@ import {
 } from "./inputs.ts";
 import type { ReplayStore } from "./replay_store.ts";
 import { type QValues, qValuesOf } from "./q_values.ts";
-import { differenceOf, scalesWith } from "./saved_parts.ts";
+import { checkCounts, differenceOf, scalesWith } from "./saved_parts.ts";
 
 /** Recorded results of a step whose actions exploration chose. */
 const NOTHING: PolicyStep["recorded"] = {};
@@ -714,11 +714,7 @@ export class Agent<
       saved: saved.normalization,
       agent: this.#title,
     });
-    if (![steps, updates].every((it) => isWhole(it, 0))) {
-      throw new TypeError(
-        `Cannot restore an agent of ${this.#title} that counts ${steps} steps and ${updates} updates: expected whole numbers`,
-      );
-    }
+    checkCounts({ steps, updates }, this.#title);
     this.#learner.write(learned as SavedState);
     this.#actor.load(saved.acting);
     this.#parts.explore?.load?.(saved.exploration);

@@ -54,6 +54,7 @@ import {
 } from "./device_loop.ts";
 import { NUMBER } from "./_tensor_types.ts";
 import type { RolloutOptions } from "./rollout.ts";
+import { checkCounts } from "./saved_parts.ts";
 
 /**
  * Options of {@link DeviceAgent}.
@@ -376,7 +377,7 @@ export class DeviceAgent<
   }
 
   /**
-   * Restores a saved state.
+   * Restores a saved state: all of it, or nothing of one that does not fit.
    *
    * @param state Result of {@link save}; copied.
    * @throws {TypeError} If it is not the state of such an agent.
@@ -389,6 +390,7 @@ export class DeviceAgent<
         `Cannot restore a loop of ${this.#title} from something else: expected what save() gave with loop: device`,
       );
     }
+    checkCounts(saved, this.#title);
     this.#loop.write(saved.loop as StateArrays<LoopState>);
     this.#statistics = undefined;
     this.#count(saved.steps as number);

@@ -6,6 +6,7 @@ import { type TensorEnv, tensorVecEnv } from "@bellman/envs/tensor";
 import type { ActorCritic } from "@bellman/policies";
 import { sac } from "@bellman/sac";
 import { makeVec } from "@bellman/envs";
+import type { StateRecord } from "@bellman/files";
 import { evaluate, train } from "@bellman/training";
 import type { Space, StateTree } from "@bellman/types";
 import { assert, assertEquals, assertThrows } from "@std/assert";
@@ -339,6 +340,32 @@ Deno.test("what does not fit into a program is refused in one line", () => {
     RangeError,
     "Cannot run A2C with numEnvs = 0",
   );
+});
+
+Deno.test("a state that is partly wrong changes nothing", () => {
+  const [agent, donor] = [1, 2].map((seed) =>
+    agentOf("CartPole-v1", { engine: "eager", seed })
+  );
+  donor.advance();
+  const before = agent.save(), state = donor.save() as StateRecord;
+  const { policy, ...others } = (state.loop as StateRecord)
+    .learned as StateRecord;
+  const [first] = Object.keys(policy as StateRecord);
+  const cut = { ...policy as StateRecord, [first]: new Float32Array() };
+  const learned = { policy: cut, ...others };
+  const wrong: Record<string, StateTree>[] = [
+    { steps: "7" },
+    { updates: -1 },
+    { loop: { ...state.loop as StateRecord, learned } },
+  ];
+  for (const part of wrong) {
+    assertThrows(() => agent.load({ ...state, ...part }));
+    assertEquals(agent.save(), before);
+  }
+  agent.load(state);
+  assertEquals(agent.save(), state);
+  agent.close();
+  donor.close();
 });
 
 /** Trains A2C on CartPole; returns the evaluation of its last policy. */

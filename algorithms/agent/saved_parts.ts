@@ -1,4 +1,5 @@
 import { isStateRecord } from "@bellman/files";
+import { isWhole } from "@bellman/files/options";
 import type { StateTree } from "@bellman/types";
 import type { ObservationScale } from "@bellman/policies";
 import type { Normalization, RewardScale, SavedState } from "./algorithm.ts";
@@ -52,4 +53,15 @@ export function scalesWith(
     }
     return scale === undefined ? [] : [[scale, state]];
   });
+}
+
+/** Throws unless a saved state counts steps and updates in whole numbers. */
+export function checkCounts(
+  { steps, updates }: { readonly [name: string]: unknown },
+  agent: string,
+): void {
+  if ([steps, updates].every((it) => isWhole(it, 0))) return;
+  throw new TypeError(
+    `Cannot restore an agent of ${agent} that counts ${steps} steps and ${updates} updates: expected whole numbers`,
+  );
 }
