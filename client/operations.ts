@@ -469,6 +469,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   Greater: logical((a, b) => a > b),
   GreaterOrEqual: logical((a, b) => a >= b),
   Identity: ([x]) => x,
+  IsNaN: ([{ shape, data }]) => ({
+    shape,
+    data: Uint8Array.from(data, (it) => +Number.isNaN(it)),
+  }),
   Less: logical((a, b) => a < b),
   LessOrEqual: logical((a, b) => a <= b),
   Log: unary(Math.log),

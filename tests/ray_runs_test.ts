@@ -20,6 +20,8 @@ function on(script: Script = {}): string[] {
 const SETTINGS = [
   ...["--set", "numEnvs=4", "--set", "hiddenSizes=[8]"],
   ...["--set", "evaluationEpisodes=2", "--set", "checkpointInterval=400"],
+  // A run that is prolonged has had the rates of a shorter one.
+  ...["--set", "learningRateSchedule=constant"],
 ];
 
 function train(dir: string, ...args: string[]): Promise<Captured> {

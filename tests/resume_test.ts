@@ -102,7 +102,7 @@ for (
       const dir = `${root}/stopped`;
       // Long enough after the signal, which another thread hears.
       const args = [
-        ...[algorithm, "--env=CartPole-v1", "--steps=16000"],
+        ...[algorithm, "--env=CartPole-v1", "--steps=64000"],
         ...["--set=logInterval=10", `--set=algorithmModules=[${KILLER}]`],
       ];
       const whole = await finishedRun([...args, "--quiet"]);

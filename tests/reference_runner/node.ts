@@ -17,7 +17,11 @@ export async function runInNode(
     const entry = new URL("./main.ts", import.meta.url);
     await bundle(entry, `${folder}/main.mjs`);
     if (engine === "onnx") await installOnnxRuntime(folder);
-    await linkPackage(folder, "@tensorflow/tfjs-backend-wasm", "/package.json");
+    await linkPackage(
+      folder,
+      "@tensorflow/tfjs-backend-wasm",
+      "@tensorflow/tfjs-backend-wasm/package.json",
+    );
     const options = ["--backend", backend, "--engine", engine];
     const code = `import("${folder}/main.mjs").then((it) => it.main())`;
     const args = ["-e", code, "reference", dir, ...options];

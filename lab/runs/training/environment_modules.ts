@@ -2,6 +2,7 @@ import { typoOf } from "@bellman/files/options";
 import {
   checkEnv,
   defaultRegistry,
+  type EnvRegistry,
   envSpec,
   registeredIds,
 } from "@bellman/envs";
@@ -226,12 +227,12 @@ function checkKnown(config: ResolvedConfig): void {
  * ```
  */
 export async function loadAllEnvironments(): Promise<ReadonlySet<string>> {
-  const before = new Set(defaultRegistry.keys());
-  await import("@bellman/envs/atari");
-  const games = new Set([...defaultRegistry.keys()])
-    .difference(before);
+  const { registerAtari } = await import("@bellman/envs/atari");
   await import("@bellman/envs/mujoco");
-  return games;
+  // Something else may have registered them before.
+  const registry: EnvRegistry = new Map();
+  registerAtari({ registry });
+  return new Set(registry.keys());
 }
 
 /**
