@@ -233,7 +233,8 @@ nodeTest("npx runs the command line", async () => {
     const npx = (...args: string[]) =>
       runProgram("npx", ["-y", "@bellman/cli", ...args], {
         cwd: user,
-        env: { PATH, NO_COLOR: "1" },
+        // What is kept of another release has the same version.
+        env: { PATH, NO_COLOR: "1", NPM_CONFIG_CACHE: join(user, "cache") },
       });
     const bellman = async (...args: string[]) => {
       const { code, out, err } = await npx(...args);
