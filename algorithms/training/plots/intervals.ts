@@ -129,7 +129,8 @@ function optionsOf(
     marginRight: 24,
     marginTop: 30,
     marginBottom: 28,
-    x: { ...x, grid: true },
+    // An end that is infinite is at the edge.
+    x: { ...x, grid: true, clamp: true },
     y: {
       type: "point",
       domain: rows.map((_, i) => i),

@@ -63,3 +63,15 @@ Deno.test("one row, equal values, long names, a reference and texts", () => {
   assertEquals(svg.includes("NaN"), false);
   assertStringIncludes(renderIntervals([]), "<svg");
 });
+
+Deno.test("an infinite end or reference is at the edge", () => {
+  const interval = [10, Infinity] as const;
+  const rows = [{ name: "a", value: 10, interval }];
+  const panel = { title: "Mean", rows, reference: -Infinity };
+  const root = parseSvg(renderIntervals([panel], { width: 500 }));
+  const [[left, right]] = within(root, "bp-band", "line")
+    .map((it) => numbersOf(it, "x1", "x2"));
+  const [[edge]] = within(root, "bp-threshold", "line")
+    .map((it) => numbersOf(it, "x1"));
+  assert(edge < left && left < right && right < 500);
+});
