@@ -55,9 +55,11 @@ export function unknownEnvironment(
   const lower = id.toLowerCase();
   const exact = ids.find((it) => it.toLowerCase() === lower);
   const name = lower.replace(/-v\d*$/, "");
-  const versions = exact !== undefined ? [] : ids
-    .filter((it) => it.toLowerCase().replace(/-v\d+$/, "") === name)
-    .sort((a, b) => versionOf(a) - versionOf(b));
+  // A name may lack its group, as Pong that of ALE/Pong-v5.
+  const versions = exact !== undefined ? [] : ids.filter((it) => {
+    const named = it.toLowerCase().replace(/-v\d+$/, "");
+    return named === name || named.endsWith(`/${name}`);
+  }).sort((a, b) => versionOf(a) - versionOf(b));
   const known = exact ?? versions.at(-1);
   // Of names that are as near, the first is taken: the newest version.
   const hint = known === undefined

@@ -79,6 +79,19 @@ Deno.test("a name without its version is answered with those there are", () => {
   }
 });
 
+Deno.test("a name without its group is answered with the newest version", () => {
+  const registry = new Map();
+  for (const id of ["Group/Maze-v5", "Maze-v0", "Maze-v4", "Group/Amaze-v6"]) {
+    register({ id, make: () => new ChainEnv() }, { registry });
+  }
+  for (const given of ["Maze", "maze-v5", "Maze-v7"]) {
+    assertEquals(
+      assertThrows(() => make(given, { registry }), RangeError).message,
+      `Unknown environment '${given}': did you mean 'Group/Maze-v5'? There are Maze-v0, Maze-v4, Group/Maze-v5`,
+    );
+  }
+});
+
 Deno.test("of versions that are as near, the newest is meant", () => {
   const error = assertThrows(() => make("CartPol"), RangeError);
   assertEquals(
