@@ -173,7 +173,7 @@ train sac --env Pendulum-v1 --set critics=value --set temperature=0.1
 train --resume @RUN --every 100
   Cannot use '--every' with --resume: a run resumes with the configuration that it was started with
 train --config @latin.yaml
-  Unknown environment '��': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules
+  Unknown environment '��': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules, as --set envModules=[./FILE.ts]
 train --config @empty-env.yaml
   Cannot use env = null of @empty-env.yaml: expected a text
 train --set 'env: Pendulum-v1'
@@ -181,7 +181,7 @@ train --set 'env: Pendulum-v1'
 train --env ''
   Cannot read '--env': expected a value, as in '--env ID'
 train --env ' '
-  Unknown environment ' ': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules
+  Unknown environment ' ': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules, as --set envModules=[./FILE.ts]
 train --env cartpole
   Unknown environment 'cartpole': did you mean 'CartPole-v1'? There are CartPole-v0, CartPole-v1
 train --env gym:

@@ -209,7 +209,7 @@ function checkKnown(config: ResolvedConfig): void {
   }
   if (typoOf(env, ids) !== undefined) envSpec(env);
   throw new UsageError(
-    `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules`,
+    `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules, as --set envModules=[./FILE.ts]`,
   );
 }
 
