@@ -244,13 +244,16 @@ export const playCommand: Command = {
       });
       signal.throwIfAborted();
       io.out(`step ${agent.checkpoint.step}\n`);
-      played.forEach((episode, i) =>
+      played.forEach((episode, i) => {
+        const steps = `${episode.length} step${
+          episode.length === 1 ? "" : "s"
+        }`;
         io.out(
-          `episode ${i + 1}: return ${
-            round(episode.return)
-          }, ${episode.length} steps${episode.isCut ? " (cut)" : ""}\n`,
-        )
-      );
+          `episode ${i + 1}: return ${round(episode.return)}, ${steps}${
+            episode.isCut ? " (cut)" : ""
+          }\n`,
+        );
+      });
       // A sink that leaves nothing behind may be ended at once.
       if (opened.abort === undefined) await release();
       const written = await opened.finish();

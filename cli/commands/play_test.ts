@@ -59,6 +59,17 @@ Deno.test("play shows the environment in its own size and at its own speed", asy
   assertEquals(read().frames[0].delay, 100);
 });
 
+Deno.test("play counts one step of an episode as one", async () => {
+  const { out } = await capture(
+    "play",
+    run,
+    "--png",
+    `${dir}/one`,
+    "--max-steps=1",
+  );
+  assertStringIncludes(out, "episode 1: return 1, 1 step (cut)\n");
+});
+
 Deno.test("an MP4 has the environment's size and frame rate [ffmpeg]", {
   ignore: !await hasFfmpeg(),
 }, async () => {
