@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** The lower half of the page: it plays policies out of files. */
+import type { RgbImage } from "@bellman/types";
 import {
   addFigures,
   button,
@@ -44,6 +45,14 @@ function failPlaying(message: string): void {
   button("play-pause").disabled = true;
 }
 
+/** Draws the environments, below all that is said of them: at first it comes into view. */
+function showPictures(pictures: readonly RgbImage[]): void {
+  const picture = element("playing-picture"), wasHidden = picture.hidden;
+  picture.hidden = false;
+  screen.draw(pictures);
+  if (wasHidden) picture.scrollIntoView({ block: "nearest" });
+}
+
 function hearPlayer(report: PlayerReport): void {
   switch (report.type) {
     case "opened": {
@@ -61,8 +70,7 @@ function hearPlayer(report: PlayerReport): void {
       show("play-step", whole(report.step));
       show("episodes", whole(report.episodes));
       show("play-return", decimal(report.meanReturn));
-      element("playing-picture").hidden = false;
-      screen.draw(report.pictures);
+      showPictures(report.pictures);
       break;
     case "error":
       failPlaying(report.message);

@@ -25,6 +25,14 @@ const untilAtLeast = (page: Page, id: string, least: number) =>
     { timeout: 300_000 },
   );
 
+/** Waits until all of an element is in the window. */
+const untilSeen = (page: Page, id: string) =>
+  page.waitForFunction((id) => {
+    const { top, bottom } = document.getElementById(id)!
+      .getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  }, id);
+
 /** Types into the search by the keyboard; returns what it finds first. */
 async function search(page: Page, query: string): Promise<string> {
   await page.keyboard.press("/");
@@ -100,6 +108,7 @@ const SCENARIOS: Record<string, (open: OpenPage) => Promise<unknown>> = {
     const query = encodeURIComponent(policy);
     await open(page, `playground/index.html?policy=${query}`);
     await untilAtLeast(page, "play-step", 1);
+    await untilSeen(page, "playing-picture");
     await page.selectOption("#copies", "16");
     await page.selectOption("#pace", "fast");
     await page.click("#play-start");
