@@ -134,7 +134,7 @@ function normal(random: () => number): number {
  * const env = make("CartPole-v1");
  * let observation = env.reset({ seed: 1 }), score = 0, isOver = false;
  * while (!isOver) {
- *   const step = env.step(player.act(observation as Float32Array));
+ *   const step = env.step(player.act(observation));
  *   score += step.reward;
  *   observation = step.observation;
  *   isOver = step.terminated || step.truncated;
