@@ -84,8 +84,8 @@ Deno.test("the front page says for whom it is, how to install, and has the READM
   const text = hero.replaceAll(/<[^>]*>/g, "");
   for (
     const line of [
-      "deno add jsr:@bellman/a2c",
-      "npm i @bellman/a2c koffi onnxruntime-node",
+      "deno add jsr:@bellman/a2c jsr:@bellman/envs jsr:@bellman/training",
+      "npm i --ignore-scripts @bellman/a2c @bellman/training koffi onnxruntime-node",
       "npx -y deno@2.9 task train",
     ]
   ) assertStringIncludes(text, line);

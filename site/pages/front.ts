@@ -13,8 +13,10 @@ export const PONG = "docs/pictures/pong.gif";
 
 /** Ways to install, in the order that most people look for them. */
 const INSTALLED: Readonly<Record<string, string>> = {
-  "In Deno": "deno add jsr:@bellman/a2c",
-  "In Node": "npm i @bellman/a2c koffi onnxruntime-node",
+  "In Deno":
+    "deno add jsr:@bellman/a2c jsr:@bellman/envs jsr:@bellman/training",
+  "In Node":
+    "npm i --ignore-scripts @bellman/a2c @bellman/training koffi onnxruntime-node",
   "In a clone, with nothing but Node": "npx -y deno@2.9 task train",
 };
 

@@ -30,7 +30,7 @@ const INTERVAL = 33;
 const FIGURES = {
   step: "Steps",
   speed: "Steps a second",
-  return: "Mean return",
+  return: "Return in training",
   best: "Best evaluation",
 };
 
