@@ -41,8 +41,14 @@ export interface OnnxModel {
 /** The enumeration `TensorProto.DataType`. */
 export const FLOAT = 1, UINT8 = 2, INT32 = 6, INT64 = 7, BOOL = 9;
 
+/** The types that are known here. */
+const TYPES = [FLOAT, UINT8, INT32, INT64, BOOL];
+
 /** Largest whole number that is kept: longer slices end where the axis does. */
 const LARGEST = 2 ** 31 - 1;
+
+/** Most bytes of a varint of 64 bits. */
+const MOST_BYTES = 10;
 
 type Field = number | Uint8Array;
 
@@ -50,6 +56,7 @@ type Field = number | Uint8Array;
 function varintAt(bytes: Uint8Array, start: number): [number, number] {
   let value = 0n, at = start;
   for (let shift = 0n; at < bytes.length; shift += 7n) {
+    if (at - start === MOST_BYTES) break;
     const byte = bytes[at++];
     value |= BigInt(byte & 127) << shift;
     if (byte < 128) return [Number(BigInt.asIntN(64, value)), at];
@@ -176,6 +183,7 @@ function readPort(bytes: Uint8Array): OnnxInput {
   const lengths = [...fieldsOf(shape ?? new Uint8Array())]
     .map(([, axis]) => inside(axis as Uint8Array, 1) as number ?? 0);
   const type = inside(bytes, 2, 1, 1) as number;
+  if (!TYPES.includes(type)) throw new SyntaxError(`it takes type ${type}`);
   return { name: textOf(inside(bytes, 1)!), type, shape: lengths };
 }
 

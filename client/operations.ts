@@ -1,6 +1,8 @@
 import {
   BOOL,
   FLOAT,
+  INT32,
+  INT64,
   type Numbers,
   type OnnxNode,
   type Tensor,
@@ -14,8 +16,21 @@ export type Operation = (
 
 const sizeOf = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1);
 
+/** Most numbers of a tensor: a damaged file could want any number. */
+export const MOST_NUMBERS = 2 ** 28;
+
+function checkLength(length: number): void {
+  if (!(length <= MOST_NUMBERS)) throw new RangeError("too many numbers");
+}
+
+/** Throws where lengths differ that have to be the same. */
+function checkSame(a: number, b: number): void {
+  if (a !== b) throw new RangeError(`lengths ${a} and ${b}`);
+}
+
 /** Makes an array of the same type. */
 function like(data: Numbers, length: number): Numbers {
+  checkLength(length);
   return new (data.constructor as new (length: number) => Numbers)(length);
 }
 
@@ -40,7 +55,9 @@ function broadcastShape(...shapes: (readonly number[])[]): number[] {
   const rank = Math.max(...shapes.map((it) => it.length));
   return Array.from({ length: rank }, (_, i) => {
     const lengths = shapes.map((it) => it[i - rank + it.length] ?? 1);
-    return lengths.find((it) => it !== 1) ?? 1;
+    const found = lengths.find((it) => it !== 1) ?? 1;
+    for (const it of lengths) if (it !== 1) checkSame(it, found);
+    return found;
   });
 }
 
@@ -99,7 +116,10 @@ const logical = (compute: (a: number, b: number) => boolean): Operation =>
 /** A product of matrices `[m, k]` and `[k, n]`, and an addend `[n]` or `[m, n]`. */
 function product(a: Tensor, b: Tensor, c?: Tensor, transB = 0): Tensor {
   const [m, k] = a.shape, n = b.shape[transB === 0 ? 1 : 0];
+  checkSame(k, b.shape[transB]);
+  checkLength(m * n);
   const data = new Float32Array(m * n), sums = new Float64Array(n);
+  if (c) checkSame(sizeOf(broadcastShape(c.shape, [m, n])), m * n);
   const addend = c && indices(c, [m, n]), rows = a.data, factors = b.data;
   // Places of a factor's next row and next column.
   const [down, right] = transB === 0 ? [n, 1] : [1, k];
@@ -128,6 +148,7 @@ const matMul: Operation = ([a, b]) => {
     const own = a.data.subarray(i * m * k, (i + 1) * m * k);
     // One matrix, or one for each.
     const at = b.shape.length === 2 ? 0 : i;
+    checkSame(k, b.shape.at(-2)!);
     const factor = b.data.subarray(at * k * n, (at + 1) * k * n);
     const result = product(
       { shape: [m, k], data: own },
@@ -162,7 +183,8 @@ const convolve: Operation = ([x, w, bias], attributes) => {
     ...attributes,
   } as Record<string, readonly number[]>;
   const [batch, channels, height, width] = x.shape;
-  const [outputs, , kernelHeight, kernelWidth] = w.shape;
+  const [outputs, inputs, kernelHeight, kernelWidth] = w.shape;
+  checkSame(channels, inputs);
   const lengthOf = (length: number, kernel: number, axis: number) =>
     Math.floor(
       (length + pads[axis] + pads[axis + 2] - dilations[axis] * (kernel - 1) -
@@ -170,6 +192,7 @@ const convolve: Operation = ([x, w, bias], attributes) => {
     ) + 1;
   const rows = lengthOf(height, kernelHeight, 0);
   const columns = lengthOf(width, kernelWidth, 1);
+  checkLength(batch * outputs * rows * columns);
   const data = new Float32Array(batch * outputs * rows * columns);
   const sumAt = (image: number, output: number, top: number, left: number) => {
     let sum = bias === undefined ? 0 : bias.data[output];
@@ -211,6 +234,9 @@ function take(x: Tensor, axis: number, places: readonly number[]): Tensor {
   let at = 0;
   for (let i = 0; i < before; i++) {
     for (const place of places) {
+      if (!(place >= 0 && place < length)) {
+        throw new RangeError("no such place");
+      }
       const from = (i * length + place) * after;
       data.set(x.data.subarray(from, from + after), at);
       at += after;
@@ -219,8 +245,13 @@ function take(x: Tensor, axis: number, places: readonly number[]): Tensor {
   return { shape: x.shape.with(axis, places.length), data };
 }
 
-const range = (length: number, start = 0, step = 1) =>
-  Array.from({ length: Math.max(0, length) }, (_, i) => start + i * step);
+function range(length: number, start = 0, step = 1): number[] {
+  checkLength(length * 16);
+  return Array.from(
+    { length: Math.max(0, length) },
+    (_, i) => start + i * step,
+  );
+}
 
 const slice: Operation = ([x, starts, ends, axes, steps]) =>
   [...starts.data].reduce((sliced, start, i) => {
@@ -375,6 +406,7 @@ const reshape: Operation = ([x, to], { allowzero }) => {
   );
   const known = wanted.filter((it) => it >= 0).reduce((a, b) => a * b, 1);
   const shape = wanted.map((it) => it < 0 ? x.data.length / known : it);
+  checkSame(sizeOf(shape), x.data.length);
   return { shape, data: x.data };
 };
 
@@ -387,6 +419,59 @@ const where: Operation = ([condition, a, b]) => {
   }
   return { shape, data };
 };
+
+/** Attributes that change nothing where they are these numbers. */
+const DEFAULTS: Readonly<Record<string, Record<string, number>>> = {
+  ArgMax: { select_last_index: 0 },
+  Conv: { group: 1 },
+  Elu: { alpha: 1 },
+  Gemm: { alpha: 1, beta: 1, transA: 0 },
+  ReduceMax: { noop_with_empty_axes: 0 },
+  ReduceMean: { noop_with_empty_axes: 0 },
+  ReduceSum: { noop_with_empty_axes: 0 },
+};
+
+/** Attributes that the operations take. */
+const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
+  ArgMax: ["axis", "keepdims"],
+  Cast: ["to"],
+  Concat: ["axis"],
+  Conv: ["strides", "pads", "dilations", "kernel_shape"],
+  CumSum: ["exclusive", "reverse"],
+  Gather: ["axis"],
+  Gemm: ["transB"],
+  LogSoftmax: ["axis"],
+  ReduceMax: ["keepdims"],
+  ReduceMean: ["keepdims"],
+  ReduceSum: ["keepdims"],
+  Reshape: ["allowzero"],
+  Shape: ["start", "end"],
+  Softmax: ["axis"],
+  Split: ["axis"],
+  Transpose: ["perm"],
+};
+
+/** Types that `Cast` makes. */
+const MADE = [FLOAT, INT32, INT64, BOOL];
+
+/** Throws for an operation in a form that is not computed here. */
+export function checkNode({ op, attributes }: OnnxNode): void {
+  if (!Object.hasOwn(OPERATIONS, op)) {
+    throw new SyntaxError(
+      `it has the operation ${op}, which is none of policies`,
+    );
+  }
+  const known = ATTRIBUTES[op] ?? [], defaults = DEFAULTS[op] ?? {};
+  for (const [name, value] of Object.entries(attributes)) {
+    const isKnown = op === "Cast"
+      ? MADE.includes(value as number)
+      : known.includes(name) || defaults[name] === value;
+    if (isKnown) continue;
+    throw new SyntaxError(
+      `it has the operation ${op} with ${name} ${value}, which none of policies has`,
+    );
+  }
+}
 
 const cast: Operation = ([x], { to }) => ({
   shape: x.shape,

@@ -18,6 +18,7 @@
 import {
   FLOAT,
   INT32,
+  INT64,
   type Numbers,
   type OnnxInput,
   type OnnxModel,
@@ -25,7 +26,7 @@ import {
   readOnnx,
   type Tensor,
 } from "./onnx_file.ts";
-import { OPERATIONS } from "./operations.ts";
+import { checkNode, MOST_NUMBERS, OPERATIONS } from "./operations.ts";
 
 export type { Numbers, Tensor } from "./onnx_file.ts";
 
@@ -47,7 +48,10 @@ export interface PlayerOptions {
 
 /** Computes an operation and keeps its results by their names. */
 function compute(node: OnnxNode, values: Map<string, Tensor>): void {
-  const inputs = node.inputs.map((name) => values.get(name)!);
+  const inputs = node.inputs.map((name) => {
+    if (name === "" || values.has(name)) return values.get(name)!;
+    throw new SyntaxError(`it makes no '${name}'`);
+  });
   const results = OPERATIONS[node.op](inputs, node.attributes);
   const list = Array.isArray(results) ? results : [results];
   node.outputs.forEach((name, i) => values.set(name, list[i]));
@@ -69,12 +73,7 @@ function foldConstants(
 
 /** Checks that a file is a policy of known operations. */
 function checkModel({ nodes, inputs, outputs }: OnnxModel): void {
-  const unknown = nodes.find(({ op }) => !Object.hasOwn(OPERATIONS, op));
-  if (unknown !== undefined) {
-    throw new SyntaxError(
-      `it has the operation ${unknown.op}, which is none of policies`,
-    );
-  }
+  nodes.forEach(checkNode);
   const isPolicy = inputs.some(({ name }) => isObservation(name)) &&
     outputs.includes("action");
   if (isPolicy) return;
@@ -93,14 +92,44 @@ function readPolicy(file: Uint8Array): Policy {
     const model = readOnnx(file);
     checkModel(model);
     const [nodes, constants] = foldConstants(model);
-    return { ...model, nodes, constants };
+    const policy = { ...model, nodes, constants };
+    tryOnce(policy);
+    return policy;
   } catch (error) {
-    // Damaged numbers break an operation.
-    const reason = error instanceof SyntaxError
-      ? error.message
-      : "it is no ONNX file";
+    // Damaged numbers break an operation, and damaged names no line.
+    const isLine = error instanceof SyntaxError && LINE.test(error.message);
+    const reason = isLine ? error.message : "it is no ONNX file";
     throw new SyntaxError(`Cannot play the policy: ${reason}`);
   }
+}
+
+/** What a line of a message is. */
+const LINE = /^\P{C}{1,200}$/u;
+
+/** Computes the operations, of inputs by name. */
+function runPolicy(
+  { nodes, constants, outputs }: Policy,
+  inputs: Iterable<[string, Tensor]>,
+): Record<string, Tensor> {
+  const values = new Map([...constants, ...inputs]);
+  for (const node of nodes) compute(node, values);
+  return Object.fromEntries(outputs.map((name) => [name, values.get(name)!]));
+}
+
+/** Acts on one row of zeros: what does not fit together throws now, not later. */
+function tryOnce(policy: Policy): void {
+  const inputs = policy.inputs.map(({ name, type, shape: [, ...shape] }) => {
+    const size = shape.reduce((a, b) => a * b, 1);
+    if (!(size <= MOST_NUMBERS)) throw new RangeError("too many numbers");
+    const data = arrayOf(type, { length: size });
+    return [name, { shape: [1, ...shape], data: data.fill(0) }] as const;
+  });
+  const { action, ...rest } = runPolicy(policy, inputs.map(([...it]) => it));
+  const state = policy.inputs.find(({ name }) => name === "state");
+  const isFine = action.shape[0] === 1 && action.data.length > 0 &&
+    (state === undefined ||
+      rest.next_state.data.length === state.shape[1]);
+  if (!isFine) throw new RangeError("its results do not fit");
 }
 
 const isObservation = (name: string) => /^observation(\.|$)/.test(name);
@@ -108,7 +137,27 @@ const isObservation = (name: string) => /^observation(\.|$)/.test(name);
 /** Array of numbers of a type. */
 function arrayOf(type: number, numbers: ArrayLike<number>): Numbers {
   if (type === FLOAT) return Float32Array.from(numbers);
-  return type === INT32 ? Int32Array.from(numbers) : Uint8Array.from(numbers);
+  return type === INT32 || type === INT64
+    ? Int32Array.from(numbers)
+    : Uint8Array.from(numbers);
+}
+
+/** The random numbers of options, of which they are the only one. */
+function randomOf(options: PlayerOptions): () => number {
+  const isObject = typeof options === "object" && options !== null;
+  const name = isObject
+    ? Object.keys(options).find((it) => it !== "random")
+    : undefined;
+  if (name !== undefined) {
+    throw new TypeError(
+      `Unknown option '${name}' of a player: did you mean 'random'?`,
+    );
+  }
+  const random = isObject ? options.random ?? Math.random : undefined;
+  if (typeof random === "function") return random;
+  throw new TypeError(
+    "Cannot make a player with such options: expected { random }, a function",
+  );
 }
 
 /** A normal number, of two uniform ones: Box and Muller. */
@@ -158,8 +207,13 @@ export class Player<
    * not known here.
    */
   constructor(file: Uint8Array, options: PlayerOptions = {}) {
+    if (!(file instanceof Uint8Array)) {
+      throw new TypeError(
+        "Cannot play the policy: expected the bytes of a file, a Uint8Array",
+      );
+    }
     this.#policy = readPolicy(file);
-    this.#random = options.random ?? Math.random;
+    this.#random = randomOf(options);
   }
 
   /** Text by key that the file holds: spaces, scaling, what its inputs are. */
@@ -202,13 +256,11 @@ export class Player<
    * @throws {RangeError} If the shape of one does not fit.
    */
   run(inputs: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
-    const { nodes, constants, outputs, ...policy } = this.#policy;
-    const values = new Map(constants);
-    for (const input of policy.inputs) {
-      values.set(input.name, checked(input, inputs[input.name]));
-    }
-    for (const node of nodes) compute(node, values);
-    return Object.fromEntries(outputs.map((name) => [name, values.get(name)!]));
+    const rows = this.#policy.inputs.map((it): [string, Tensor] => [
+      it.name,
+      checked(it, inputs[it.name]),
+    ]);
+    return runPolicy(this.#policy, rows);
   }
 
   /** Makes an input of one row. */
@@ -233,6 +285,13 @@ export class Player<
       throw new TypeError(`Cannot act without ${name.replace("_", " ")}`);
     }
     const numbers = typeof given === "number" ? [given] : given;
+    if (
+      !Number.isInteger(Object(numbers).length) || typeof numbers === "string"
+    ) {
+      throw new TypeError(
+        `Cannot act on ${name} of type ${typeof given}: expected ${size} numbers`,
+      );
+    }
     if (numbers.length !== size) {
       throw new RangeError(
         `Cannot act on ${numbers.length} numbers of ${name}: expected ${size}`,
@@ -257,6 +316,11 @@ function partOf(
 
 function checked({ name, shape }: OnnxInput, tensor?: Tensor): Tensor {
   if (tensor === undefined) throw new TypeError(`Cannot run without ${name}`);
+  if (
+    tensor?.shape?.length === undefined || tensor.data?.length === undefined
+  ) {
+    throw new TypeError(`Cannot run with ${name}: expected { shape, data }`);
+  }
   const fits = tensor.shape.length === shape.length &&
     shape.every((length, i) => length === 0 || length === tensor.shape[i]) &&
     tensor.shape.reduce((a, b) => a * b, 1) === tensor.data.length;

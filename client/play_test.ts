@@ -5,7 +5,12 @@ import type { Space } from "@bellman/types";
 import { paramsToArrays } from "@bellman/compute";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { Player, type PlayerObservation } from "./play.ts";
+import {
+  Player,
+  type PlayerObservation,
+  type PlayerOptions,
+  type Tensor,
+} from "./play.ts";
 
 const ZOO = new URL("../zoo/", import.meta.url);
 const read = (agent: string) =>
@@ -19,6 +24,46 @@ const box = (...shape: number[]): Space => ({
   high: 1,
   dtype: "float32",
 });
+
+/** A writer of protobuf's messages, of the fields that files of policies have. */
+const field = (number: number, value: number | string | number[]): number[] => {
+  if (typeof value === "number") return [number << 3, value];
+  const bytes = [
+    ...typeof value === "string" ? new TextEncoder().encode(value) : value,
+  ];
+  return [number << 3 | 2, bytes.length, ...bytes];
+};
+
+/** A file of one operation on an observation of two numbers. */
+function fileOf(
+  op: string,
+  attributes: Record<string, number> = {},
+  { type = 1, from = "observation" } = {},
+): Uint8Array {
+  const port = (name: string) => [
+    ...field(1, name),
+    ...field(
+      2,
+      field(1, [
+        ...field(1, type),
+        ...field(2, [...field(1, field(2, "rows")), ...field(1, field(1, 2))]),
+      ]),
+    ),
+  ];
+  const settings = Object.entries(attributes).flatMap(([name, value]) =>
+    field(5, [...field(1, name), ...field(3, value)])
+  );
+  return Uint8Array.from(field(7, [
+    ...field(1, [
+      ...field(1, from),
+      ...field(2, "action"),
+      ...field(4, op),
+      ...settings,
+    ]),
+    ...field(11, port("observation")),
+    ...field(12, port("action")),
+  ]));
+}
 
 /** Exports an untrained policy. */
 async function exported(
@@ -153,6 +198,74 @@ Deno.test("a file that is no policy is one line", () => {
   );
 });
 
+Deno.test("files that are made otherwise act as they say, or not at all", () => {
+  const act = (...args: Parameters<typeof fileOf>) =>
+    new Player(fileOf(...args)).act([3, 300]);
+  const refused = (line: string, ...args: Parameters<typeof fileOf>) =>
+    assertThrows(
+      () => act(...args),
+      SyntaxError,
+      `Cannot play the policy: ${line}`,
+    );
+  assertEquals(act("Neg"), Float32Array.of(-3, -300));
+  // Whole numbers of 64 bits.
+  assertEquals(act("Neg", {}, { type: 7 }), Int32Array.of(-3, -300));
+  refused("it takes type 11", "Neg", {}, { type: 11 });
+  refused("it makes no 'hidden'", "Neg", {}, { from: "hidden" });
+  const none = "which none of policies has";
+  refused(`it has the operation Elu with alpha 2, ${none}`, "Elu", {
+    alpha: 2,
+  });
+  refused(`it has the operation Cast with to 11, ${none}`, "Cast", { to: 11 });
+  refused(`it has the operation ReduceSum with axes 1, ${none}`, "ReduceSum", {
+    axes: 1,
+  });
+  assertEquals(act("Elu", { alpha: 1 }), Float32Array.of(3, 300));
+});
+
+Deno.test("a long file of damaged numbers is refused at once", () => {
+  const start = performance.now();
+  assertThrows(
+    () => new Player(new Uint8Array(200_000).fill(255)),
+    SyntaxError,
+    "Cannot play the policy: it ends in the middle",
+  );
+  assert(performance.now() - start < 500);
+});
+
+Deno.test("what is no file, option or observation is one line", () => {
+  const refused = (run: () => unknown, line: string) =>
+    assertThrows(run, TypeError, line);
+  const bytes =
+    "Cannot play the policy: expected the bytes of a file, a Uint8Array";
+  refused(() => new Player(CART_POLE.buffer as unknown as Uint8Array), bytes);
+  refused(() => new Player("policy.onnx" as unknown as Uint8Array), bytes);
+  refused(
+    () => new Player(CART_POLE, { randon: Math.random } as PlayerOptions),
+    "Unknown option 'randon' of a player: did you mean 'random'?",
+  );
+  const random = "expected { random }, a function";
+  for (const options of [null, 3, { random: 3 }]) {
+    refused(() => new Player(CART_POLE, options as PlayerOptions), random);
+  }
+  const player = new Player(CART_POLE);
+  for (
+    const [it, type] of [[null, "object"], [{ x: 1 }, "object"], [
+      "abcd",
+      "string",
+    ]]
+  ) {
+    refused(
+      () => player.act(it as unknown as PlayerObservation),
+      `Cannot act on observation of type ${type}: expected 4 numbers`,
+    );
+  }
+  refused(
+    () => player.run({ observation: [0, 0, 0, 0] as unknown as Tensor }),
+    "Cannot run with observation: expected { shape, data }",
+  );
+});
+
 Deno.test("a damaged file throws nothing but a line", () => {
   fc.assert(
     fc.property(
@@ -162,7 +275,8 @@ Deno.test("a damaged file throws nothing but a line", () => {
       (at, byte, isCut) => {
         const file = isCut ? CART_POLE.slice(0, at) : CART_POLE.with(at, byte);
         try {
-          new Player(file);
+          // What could be read acts, too.
+          new Player(file).act([0.1, 0.2, 0.3, 0.4]);
         } catch (error) {
           assert(error instanceof SyntaxError, String(error));
           assert(/^Cannot play the policy: .+$/.test(error.message));
