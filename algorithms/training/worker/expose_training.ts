@@ -134,6 +134,9 @@ class TrainingHost<Settings> {
     this.#post = post;
   }
 
+  /** Says that it can be asked. */
+  ready(): void {}
+
   start(
     settings: Settings,
     totalTimesteps: number,

@@ -38,7 +38,7 @@ export type Calls = Record<string, (...args: any[]) => unknown>;
 export interface WorkerRequest {
   readonly id: number;
   readonly name:
-    | ("start" | "trainOn" | "pause" | "resume" | "stop")
+    | ("ready" | "start" | "trainOn" | "pause" | "resume" | "stop")
     | ("policy" | "checkpoint" | "call");
   readonly args: readonly unknown[];
 }

@@ -1,4 +1,11 @@
-import { refuseUnknown } from "@bellman/files/options";
+import {
+  checkOptions,
+  FUNCTION,
+  type OptionKind,
+  type OptionKinds,
+  refuseUnknown,
+} from "@bellman/files/options";
+import { inspect } from "@bellman/files";
 import type { TrainResult } from "../callbacks.ts";
 import {
   type Calls,
@@ -44,13 +51,44 @@ export interface TrainInWorkerOptions {
   progressIntervalMs?: number;
 }
 
-const OPTIONS: Record<keyof TrainInWorkerOptions, true> = {
-  totalTimesteps: true,
-  settings: true,
-  onProgress: true,
-  onEvaluation: true,
-  progressIntervalMs: true,
+/** What the worker checks. */
+const CHECKED_THERE: OptionKind = [
+  ["number", "string", "boolean", "bigint", "object", "function", "symbol"],
+  "plain data",
+];
+
+const OPTIONS: Omit<OptionKinds<TrainInWorkerOptions>, "settings"> = {
+  totalTimesteps: CHECKED_THERE,
+  onProgress: FUNCTION,
+  onEvaluation: FUNCTION,
+  progressIntervalMs: [
+    "number",
+    "a number of at least 0",
+    (value: number) => value >= 0,
+  ],
 };
+
+/** Workers that were handed over: the answers of each are those of one training. */
+const taken = new WeakSet<StartedWorker>();
+
+/** Throws for what is neither an address nor a worker that is free. */
+function checkWorker(worker: unknown): void {
+  const isAddress = typeof worker === "string" || worker instanceof URL;
+  if (isAddress) return;
+  if (typeof worker !== "object" || !("postMessage" in Object(worker))) {
+    throw new TypeError(
+      `Cannot train in ${
+        inspect(worker)
+      }: expected the URL of a module, or a worker`,
+    );
+  }
+  if (taken.has(worker as StartedWorker)) {
+    throw new TypeError(
+      "Cannot train in a worker that has a training: expected a new one",
+    );
+  }
+  taken.add(worker as StartedWorker);
+}
 
 /**
  * Training in a worker. After an error of the worker all promises are rejected with it.
@@ -105,7 +143,8 @@ export interface WorkerTraining<Own extends Calls = Calls> {
  * @param options Length, settings, what is called with the progress.
  * @returns The training, which has begun. Close it when the worker is not needed any
  * more, or Deno and Node do not end.
- * @throws {TypeError} If an option is unknown, with the nearest one.
+ * @throws {TypeError} If an option is unknown, with the nearest one, or the worker has
+ * a training already.
  *
  * @example
  * ```ts
@@ -142,8 +181,12 @@ export function trainInWorker<Own extends Calls = Calls>(
   worker: string | URL | StartedWorker,
   options: TrainInWorkerOptions,
 ): WorkerTraining<Own> {
-  refuseUnknown(options, Object.keys(OPTIONS), "trainInWorker");
-  const { totalTimesteps, settings, progressIntervalMs = 100 } = options;
+  const names = [...Object.keys(OPTIONS), "settings"];
+  refuseUnknown(options, names, "trainInWorker");
+  const { settings, ...others } = options;
+  checkOptions("a training in a worker", others, OPTIONS);
+  checkWorker(worker);
+  const { totalTimesteps, progressIntervalMs = 100 } = others;
   const remote = new Remote(worker, options);
   return {
     result: remote.ask("start", settings, totalTimesteps, progressIntervalMs),
@@ -160,6 +203,9 @@ export function trainInWorker<Own extends Calls = Calls>(
 
 /** Errors that keep their kind on the way from the worker. */
 const ERRORS = { TypeError, RangeError, SyntaxError };
+
+/** Number of the request whether the worker is ready. */
+const READY = 0;
 
 /** The worker, which is asked and answers. */
 class Remote {
@@ -184,6 +230,8 @@ class Remote {
       (message) => this.#hear(message),
       (reason) => this.#fail(`Cannot train in ${this.#name}: ${plain(reason)}`),
     );
+    // A worker that was ready before it was heard says it again.
+    this.#connection.post({ id: READY, name: "ready", args: [] });
   }
 
   ask<Value>(name: WorkerRequest["name"], ...args: unknown[]): Promise<Value> {
@@ -195,6 +243,8 @@ class Remote {
   }
 
   close(): void {
+    // What is closed on purpose need not be waited for.
+    for (const { promise } of this.#pending.values()) promise.catch(() => {});
     this.#fail(`The training in ${this.#name} was closed`);
   }
 
@@ -221,6 +271,7 @@ class Remote {
   }
 
   #settle(message: WorkerAnswer): void {
+    if (message.id === READY) return this.#hear({ type: "ready" });
     const pending = this.#pending.get(message.id);
     this.#pending.delete(message.id);
     if (message.type === "answer") pending?.resolve(message.value as never);

@@ -209,6 +209,47 @@ Deno.test("an unknown option is refused before a worker starts", () => {
   );
 });
 
+Deno.test("options and workers of other kinds are refused before a worker starts", () => {
+  const refused = (worker: unknown, options: object, line: string) => {
+    const all = { totalTimesteps: 1, ...options } as TrainInWorkerOptions;
+    assertThrows(() => trainInWorker(worker as URL, all), Error, line);
+  };
+  const made = "Cannot make a training in a worker with";
+  refused(TOY, { onProgress: 3 }, `${made} onProgress 3: expected a function`);
+  refused(
+    TOY,
+    { progressIntervalMs: NaN },
+    `${made} progressIntervalMs NaN: expected a number of at least 0`,
+  );
+  const expected = "expected the URL of a module, or a worker";
+  refused(null, {}, `Cannot train in null: ${expected}`);
+  refused(5, {}, `Cannot train in 5: ${expected}`);
+});
+
+Deno.test("a training that is closed early leaves no rejection behind", async () => {
+  const training = trainInWorker(TOY, { totalTimesteps: 1e9, settings: {} });
+  await training.pause();
+  training.close();
+  // A rejection that nothing handles would fail the test here.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+});
+
+Deno.test("a worker that was ready before is used, by one training", async () => {
+  const worker = new Worker(TOY, { type: "module" });
+  await new Promise((resolve) =>
+    worker.addEventListener("message", resolve, { once: true })
+  );
+  const options = { totalTimesteps: 8, settings: {} };
+  const training = trainInWorker(worker, options);
+  assertThrows(
+    () => trainInWorker(worker, options),
+    TypeError,
+    "Cannot train in a worker that has a training: expected a new one",
+  );
+  assertEquals((await training.result).step, 8);
+  training.close();
+});
+
 Deno.test("a worker that was started by hand is used", async () => {
   const worker = new Worker(TOY, { type: "module" });
   const training = trainInWorker(worker, { totalTimesteps: 8, settings: {} });
