@@ -86,11 +86,15 @@ export function truncated(model: ModelBuilder, x: string, to: DType): string {
   const fits = model.op("Less", [model.op("Abs", [x]), model.scalar(2 ** 31)]);
   const finite = model.op("Where", [fits, x, model.scalar(0)]);
   const whole = model.cast(finite, "int32");
-  if (to !== "bool") return whole;
-  // ONNX Runtime before 1.30 makes one of two casts, and of 0.5 a 1.
-  return model.op("Not", [
-    model.op("Equal", [whole, model.scalar(0, "int32")]),
-  ]);
+  return to === "bool" ? isNotZero(model, whole) : whole;
+}
+
+/**
+ * Casts whole numbers to Booleans: ONNX Runtime before 1.30 makes one of two casts,
+ * and of 0.5 a 1.
+ */
+export function isNotZero(model: ModelBuilder, x: string): string {
+  return model.op("Not", [model.op("Equal", [x, model.scalar(0, "int32")])]);
 }
 
 /** {@linkcode truncated} in a StableHLO program. */

@@ -39,6 +39,16 @@ testCompiled(
 );
 
 /** NaN and what no whole number holds are left out: ONNX leaves them open. */
+testCompiledEngines(
+  "a cast to whole numbers comes before that to Booleans",
+  (engine) => {
+    assertCompiledAgrees({
+      fn: (x) => tf.cast(tf.cast(x, "int32"), "bool"),
+      inputs: [exactly([0.5, -0.5, 1.5, 0])],
+    }, engine);
+  },
+);
+
 testCompiledEngines("casts of special numbers", (engine) => {
   const finite = exactly([0, -0, 0.5, -0.5, 1.99, -1.99, 1e-30, 2e9, -2e9]);
   assertCompiledAgrees({

@@ -7,6 +7,7 @@ import {
   elementwise,
   type HloCompute,
   type HloLowering,
+  isNotZero,
   type Kernels,
   type Lowering,
   named,
@@ -287,8 +288,12 @@ export const UNARY: Kernels = {
       shape: x.shape,
       dtype: attributes.dtype as DType,
     }),
-    lower: ({ model, inputs: [x], node }) =>
-      model.cast(x, node.outputs[0].dtype),
+    lower: ({ model, inputs: [x], node }) => {
+      const [{ dtype: from }] = node.inputs, [{ dtype: to }] = node.outputs;
+      return from === "int32" && to === "bool"
+        ? isNotZero(model, x)
+        : model.cast(x, to);
+    },
     lowerHlo: ({ program, inputs: [x], node }) =>
       program.cast(x, node.outputs[0].dtype),
   },
