@@ -117,7 +117,10 @@ export function refuseUnknown(
   names: readonly string[],
   what: string,
 ): void {
-  if (typeof given !== "object" || given === null) {
+  // A list, or a map, has no options by name.
+  if (
+    typeof given !== "object" || given === null || Symbol.iterator in given
+  ) {
     throw new TypeError(
       `Cannot take ${
         inspect(given)

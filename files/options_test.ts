@@ -124,7 +124,8 @@ Deno.test("the nearest name ignores case, and a likely typo is near", () => {
 });
 
 Deno.test("what is no object is refused as options", () => {
-  for (const given of [3, "three", null, undefined] as never[]) {
+  const lists = [[], [1], new Map([["mode", 1]]), new Set()];
+  for (const given of [3, "three", null, undefined, ...lists] as never[]) {
     assertThrows(
       () => check(given),
       TypeError,
