@@ -1,3 +1,4 @@
+import { inspect } from "@bellman/files";
 import { hintAt } from "@bellman/files/options";
 
 /** Types of numbers in a field. */
@@ -112,6 +113,13 @@ function isLeaf(node: Leaf | Group): node is Leaf {
 
 /** Throws unless every field is an array of a known kind. */
 export function makeSchema(fields: Readonly<Record<string, Field>>): Schema {
+  if (typeof fields !== "object" || fields === null) {
+    throw new TypeError(
+      `Cannot make a buffer with fields ${
+        inspect(fields)
+      }: expected an object of fields by name`,
+    );
+  }
   const leaves: Leaf[] = [];
   const root = addGroup(fields, [], leaves);
   if (leaves.length === 0) {

@@ -236,3 +236,16 @@ Deno.test("rows that are not held are not drawn or read", () => {
     });
   }
 });
+
+Deno.test("what is no object is refused as options, or as fields", () => {
+  assertThrows(
+    () => new ReplayBuffer(null as never),
+    TypeError,
+    "Cannot take null as the options of a replay buffer: expected an object",
+  );
+  assertThrows(
+    () => new ReplayBuffer({ capacity: 4 } as never),
+    TypeError,
+    "Cannot make a buffer with fields undefined: expected an object of fields by name",
+  );
+});

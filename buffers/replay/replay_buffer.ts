@@ -123,9 +123,9 @@ export class ReplayBuffer<
    * are not single numbers.
    */
   constructor(options: ReplayBufferOptions<F, E>) {
+    const memory = makeMemory(options);
     const { numEnvs = 1, storage } = options;
     const sampler: Sampler = options.sampler ?? new UniformSampler();
-    const memory = makeMemory(options);
     this.numEnvs = numEnvs;
     this.#memory = memory;
     this.#ring = memory.ring;

@@ -132,6 +132,7 @@ export class SequenceReplayBuffer<
    * lack the fields that tell where episodes ended.
    */
   constructor(options: SequenceReplayBufferOptions<F, S>) {
+    this.#schema = segmentSchema(options);
     const { capacity, numSteps, numEnvs = 1, storage } = options;
     checkCount("numSteps", numSteps);
     checkCount("numEnvs", numEnvs);
@@ -143,7 +144,6 @@ export class SequenceReplayBuffer<
     this.numSteps = numSteps;
     this.numEnvs = numEnvs;
     this.capacity = Math.floor(capacity / numSteps);
-    this.#schema = segmentSchema(options);
     this.#isSampled = options.sampler !== undefined;
     this.#sampler = options.sampler ?? new UniformSampler();
     const fields = nest(

@@ -368,6 +368,14 @@ Deno.test("states of other buffers are not loaded", () => {
   assertEquals(buffer.save(), state);
 });
 
+Deno.test("what is no object is refused as options", () => {
+  assertThrows(
+    () => new SequenceReplayBuffer(null as never),
+    TypeError,
+    "Cannot take null as the options of a replay buffer of sequences",
+  );
+});
+
 Deno.test("options that do not go together are refused", () => {
   const flag = { shape: [], dtype: "uint8" } as const;
   const options = {
