@@ -110,6 +110,13 @@ export class SyncVecEnv<
    * @throws {TypeError} If they mask actions of boxes, or nested ones.
    */
   constructor(factories: readonly (() => Env<O, A>)[]) {
+    const isList = Array.isArray(factories) &&
+      factories.every((it) => typeof it === "function");
+    if (!isList) {
+      throw new TypeError(
+        "Cannot make a vector environment: expected a list of functions that each make an environment",
+      );
+    }
     if (factories.length === 0) {
       throw new RangeError(
         "Cannot make a vector environment of 0 copies: expected at least 1",

@@ -1,5 +1,5 @@
 import type { Space, SpaceValue, StepResult } from "@bellman/types";
-import { assertEquals, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { make, makeVec } from "./mod.ts";
 import { deriveSeed } from "./random.ts";
 import { cloneBatch } from "./spaces/batch.ts";
@@ -131,6 +131,16 @@ Deno.test("no copies, or a snapshot of other copies, are refused", () => {
     "RangeError: Cannot restore 2 copies from a snapshot of 1": () =>
       chains(9, 5, 5).load(chains(9, 5).save()),
   });
+});
+
+Deno.test("what is no list of functions is refused", () => {
+  for (const given of [null, 3, [3], {}]) {
+    assertThrows(
+      () => new SyncVecEnv(given as unknown as []),
+      TypeError,
+      "Cannot make a vector environment: expected a list of functions that each make an environment",
+    );
+  }
 });
 
 Deno.test("copies whose spaces differ are refused", () => {

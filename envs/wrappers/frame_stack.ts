@@ -315,7 +315,7 @@ export class FrameStack<E extends Env | VecEnv = Env> extends Wrapper<E> {
     const space = env.observationSpace;
     this.#stacker = isVector(env)
       ? new FrameStacker(space, env.numEnvs, options)
-      : options.axis === "first"
+      : options?.axis === "first"
       ? new SlidingStack(space, options)
       : new FrameStacker(space, 1, options);
   }

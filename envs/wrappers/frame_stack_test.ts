@@ -1,5 +1,10 @@
 import type { Env } from "@bellman/types";
-import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
 import { box } from "../spaces/constructors.ts";
 import { contains } from "../spaces/values.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
@@ -234,3 +239,11 @@ for (const axis of ["first", "last"] as const) {
     }
   });
 }
+
+Deno.test("what is no object is refused as options", () => {
+  assertThrows(
+    () => new FrameStack(pictures(3), null as never),
+    TypeError,
+    "Cannot take null as the options of a stack of observations",
+  );
+});
