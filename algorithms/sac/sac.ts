@@ -167,10 +167,15 @@ export class SAC<const E extends AgentSpaces = AgentSpaces>
    * box nor discrete.
    */
   constructor(spaces: E, options: SacOptions = {}) {
-    const { rewardScale, ...others } = options;
+    const { rewardScale, ...others } = options ?? {};
     const build: typeof sac.build = (config, context) =>
       partsOf(config, context, rewardScale);
-    super({ ...sac, build }, spaces, others);
+    // What is no object is refused there.
+    super(
+      { ...sac, build },
+      spaces,
+      "rewardScale" in Object(options) ? others : options,
+    );
   }
 
   /** Number of stored transitions. */

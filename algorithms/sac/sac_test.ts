@@ -228,3 +228,13 @@ Deno.test("scales are saved, and are wanted where they were", () => {
   );
   for (const agent of [first, second, plain]) agent.close();
 });
+
+Deno.test("what is no object is refused as options", () => {
+  for (const options of [null, 3, []] as never[]) {
+    assertThrows(
+      () => new SAC(BOX, options),
+      TypeError,
+      "as the options of an agent: expected an object",
+    );
+  }
+});

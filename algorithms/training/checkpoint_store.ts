@@ -6,6 +6,7 @@ import {
   saveStateSync,
   TEMPORARY_SUFFIX,
 } from "@bellman/files";
+import { checkOptions, TEXT } from "@bellman/files/options";
 import type { StateTree } from "@bellman/types";
 
 // Looked up on use: browsers have none.
@@ -113,7 +114,7 @@ export class CheckpointStore {
    */
   constructor(
     dir: string,
-    { best = "best.safetensors" }: {
+    options: {
       /**
        * Name of the best checkpoint's file.
        *
@@ -122,6 +123,11 @@ export class CheckpointStore {
       best?: string;
     } = {},
   ) {
+    const { best = "best.safetensors" } = checkOptions(
+      "a store of checkpoints",
+      options,
+      { best: TEXT },
+    );
     this.dir = dir;
     this.#best = best;
   }

@@ -318,3 +318,11 @@ Deno.test(
     }
   }),
 );
+
+Deno.test("an unknown option of a store is refused", () => {
+  assertThrows(
+    () => new CheckpointStore("runs", { bets: "a" } as { best?: string }),
+    TypeError,
+    "Unknown option 'bets' of a store of checkpoints: ",
+  );
+});
