@@ -113,18 +113,26 @@ export interface TypedVecEnv<O extends SpaceValue, A extends SpaceValue>
  * Environment that {@linkcode make} returns for an id.
  *
  * @typeParam Id The id; one without a known type gives a general `Env`.
+ * @typeParam Each The same: of several ids, each has its own, and an action must fit all.
  */
-export type EnvOf<Id> = [Id] extends [keyof RegisteredEnvs]
-  ? TypedEnv<ObservationsOf<RegisteredEnvs[Id]>, ActionsOf<RegisteredEnvs[Id]>>
+export type EnvOf<Id, Each = Id> = [Id] extends [keyof RegisteredEnvs]
+  ? Each extends keyof RegisteredEnvs ? TypedEnv<
+      ObservationsOf<RegisteredEnvs[Each]>,
+      ActionsOf<RegisteredEnvs[Each]>
+    >
+  : never
   : Env;
 
 /**
  * Environments that {@linkcode makeVec} returns for an id.
  *
  * @typeParam Id The id; one without a known type gives a general `VecEnv`.
+ * @typeParam Each The same: of several ids, each has its own, and an action must fit all.
  */
-export type VecEnvOf<Id> = [Id] extends [keyof RegisteredEnvs] ? TypedVecEnv<
-    ObservationsOf<RegisteredEnvs[Id]>,
-    ActionsOf<RegisteredEnvs[Id]>
-  >
+export type VecEnvOf<Id, Each = Id> = [Id] extends [keyof RegisteredEnvs]
+  ? Each extends keyof RegisteredEnvs ? TypedVecEnv<
+      ObservationsOf<RegisteredEnvs[Each]>,
+      ActionsOf<RegisteredEnvs[Each]>
+    >
+  : never
   : VecEnv;

@@ -108,6 +108,14 @@ export function ofOtherIds(id: string): void {
   >(
     true,
   );
+  const mixed = Math.random() < 0.5 ? "CartPole-v1" : "Pendulum-v1";
+  const one = make(mixed);
+  const start: Float32Array = one.reset();
+  use(start);
+  // @ts-expect-error -- the pendulum takes no number
+  one.step(1);
+  // @ts-expect-error -- nor whole numbers
+  makeVec(mixed, { numEnvs: 1 }).step(Int32Array.of(1));
   // @ts-expect-error -- an id is a text
   make(3);
   // @ts-expect-error -- there is no such option
