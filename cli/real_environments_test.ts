@@ -85,12 +85,12 @@ Deno.test("an environment of one's own is trained on by its module", async () =>
   await Deno.writeTextFile(
     module,
     `import { ChainEnv, register } from "${envs}";
-register({ id: "Own-v0", maxEpisodeSteps: 20, make: () => new ChainEnv() });`,
+register({ id: "OwnChain-v0", maxEpisodeSteps: 20, make: () => new ChainEnv() });`,
   );
   for (const where of ["sync", "workers"]) {
     await train(
       `own-${where}`,
-      ...["a2c", "--env=Own-v0", `--set=envModules=[${module}]`],
+      ...["a2c", "--env=OwnChain-v0", `--set=envModules=[${module}]`],
       ...["--steps=40", "--set=numEnvs=2", "--backend=cpu"],
       `--set=vectorization=${where}`,
     );

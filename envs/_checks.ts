@@ -59,7 +59,10 @@ export function unknownEnvironment(
   const versions = exact !== undefined ? [] : ids.filter((it) => {
     const named = it.toLowerCase().replace(/-v\d+$/, "");
     return named === name || named.endsWith(`/${name}`);
-  }).sort((a, b) => versionOf(a) - versionOf(b));
+  }).sort((a, b) =>
+    // Of equal versions, one without a group comes last.
+    versionOf(a) - versionOf(b) || +b.includes("/") - +a.includes("/")
+  );
   const known = exact ?? versions.at(-1);
   // Of names that are as near, the first is taken: the newest version.
   const hint = known === undefined

@@ -90,6 +90,8 @@ Deno.test("a name without its group is answered with the newest version", () => 
       `Unknown environment '${given}': did you mean 'Group/Maze-v5'? There are Maze-v0, Maze-v4, Group/Maze-v5`,
     );
   }
+  register({ id: "Maze-v5", make: () => new ChainEnv() }, { registry });
+  assertThrows(() => make("Maze", { registry }), RangeError, "mean 'Maze-v5'?");
 });
 
 Deno.test("of versions that are as near, the newest is meant", () => {
