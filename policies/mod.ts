@@ -49,6 +49,7 @@ export * from "./networks/create_network.ts";
 export * from "./networks/initializers.ts";
 export { lstm, type LstmOptions } from "./networks/lstm.ts";
 export * from "./networks/network.ts";
+export * from "./networks/normalized_mlp.ts";
 export {
   type FactorizedNoise,
   factorizedNoise,
@@ -58,6 +59,7 @@ export * from "./networks/observations.ts";
 export {
   type FunctionOptions,
   functionOptions,
+  type LayerInputs,
   type LayerSettings,
 } from "./models/_body.ts";
 export * from "./models/actor_critic.ts";
@@ -65,6 +67,7 @@ export * from "./models/critics.ts";
 export * from "./models/deterministic_policy.ts";
 export * from "./models/policy.ts";
 export * from "./models/q_policy.ts";
+export * from "./models/quantiles.ts";
 export * from "./models/stochastic_policy.ts";
 export * from "./models/value_functions.ts";
 export * from "./acting/policy_actor.ts";

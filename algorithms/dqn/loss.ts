@@ -1,4 +1,4 @@
-import { expectedValue } from "@bellman/policies";
+import { expectedValue, quantileLosses } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import type { DqnConfig } from "./config.ts";
 
@@ -160,45 +160,6 @@ export function categoricalLoss(
   return { losses: losses as tf.Tensor1D, priorities: losses as tf.Tensor1D };
 }
 
-/**
- * Computes the quantile Huber losses
- * `sum_i mean_j |tau_i - (u_ij < 0)| huber(u_ij)` with `u_ij = y_j - theta_i` and
- * `tau_i = (i + 1/2) / K`.
- *
- * Source: Dabney et al. 2018 (https://arxiv.org/abs/1710.10044), equation 10.
- *
- * @param quantiles Quantiles `theta` of the actions taken `[batch, K]`.
- * @param targets Target quantiles `y` `[batch, K]`.
- * @returns Losses, which are also the priorities.
- *
- * @example
- * ```ts
- * import * as tf from "@bellman/compute/tf";
- * import { quantileLoss } from "@bellman/dqn";
- * import { assertEquals } from "@std/assert";
- *
- * await tf.setBackend("cpu");
- * // The median: half the Huber loss.
- * const { losses } = quantileLoss(tf.tensor2d([[0]]), tf.tensor2d([[1]]));
- * assertEquals(losses.arraySync(), [0.25]);
- * ```
- */
-export function quantileLoss(
-  quantiles: tf.Tensor2D,
-  targets: tf.Tensor2D,
-): RowLosses {
-  const [, count] = quantiles.shape;
-  const levels = tf.div(tf.add(tf.range(0, count, 1, "float32"), 0.5), count);
-  const errors = tf.sub(
-    tf.expandDims(targets, 1),
-    tf.expandDims(quantiles, 2),
-  );
-  const isBelow = tf.step(tf.neg(errors)); // A comparison that has a gradient.
-  const weights = tf.abs(tf.sub(tf.reshape(levels, [1, count, 1]), isBelow));
-  const losses = tf.sum(tf.mean(tf.mul(weights, huber(errors)), 2), 1);
-  return { losses: losses as tf.Tensor1D, priorities: losses as tf.Tensor1D };
-}
-
 /** Representation of an action's return by `atoms` numbers. */
 export interface ReturnForm {
   /** Numbers for each return. */
@@ -256,7 +217,10 @@ export function returnForm(options: ReturnFormOptions = {}): ReturnForm {
     case "categorical":
       return categoricalForm(options);
     case "quantile":
-      return linearForm(options.atoms ?? 50, quantileLoss);
+      return linearForm(options.atoms ?? 50, (quantiles, targets) => {
+        const losses = quantileLosses(quantiles, targets);
+        return { losses, priorities: losses };
+      });
     default:
       return linearForm(1, (...rows) => tdLoss(...rows, options));
   }

@@ -191,9 +191,7 @@ interface SacForm extends Pick<Parts<StochasticPolicy>, "policy" | "state"> {
   /** Names of the update's noise inputs. */
   readonly noises: readonly string[];
   /** Q-function of an action, or of all discrete ones. */
-  readonly qf: {
-    apply(params: Params, x: tf.Tensor, actions: tf.Tensor): tf.Tensor;
-  };
+  estimate(params: Params, x: tf.Tensor, actions: tf.Tensor): tf.Tensor;
 }
 
 function partsOf(
@@ -202,7 +200,7 @@ function partsOf(
   rewardScale?: SacOptions["rewardScale"],
 ): Parts<StochasticPolicy> {
   const config = settledConfig(requested, context);
-  const { state, learn, qf, ...form } = formOf(config, context);
+  const { state, learn, estimate, ...form } = formOf(config, context);
   const { trainFrequency, sdeSampleFrequency, nSteps } = config;
   const every = sdeSampleFrequency === -1 ? trainFrequency : sdeSampleFrequency;
   const policy = {
@@ -226,7 +224,7 @@ function partsOf(
     qFunction: {
       part: "critics",
       estimate: (critics, observations, actions) =>
-        qf.apply(pickPrefix(critics, "qf1"), observations, actions!),
+        estimate(pickPrefix(critics, "qf1"), observations, actions!),
     },
   };
 }
@@ -251,7 +249,7 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
     });
     return {
       policy,
-      qf,
+      estimate: (params, x) => qf.apply(params, x),
       noises: [],
       state: initSacState({ policy, qf }, random, { initialAlpha }),
       learn,
@@ -265,11 +263,11 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
   const spaces = { ...layers, actionSpace };
   const distribution = config.policy;
   const policy = stochasticPolicy({ ...config, ...spaces, distribution });
-  const model = { policy, qf: qFunction(spaces) };
+  const qf = qFunction(spaces), model = { policy, qf }, estimate = qf.apply;
   if (config.critics === "value") {
     const valueModel = { ...model, vf: valueFunction(spaces) };
     return {
-      ...model,
+      ...{ policy, estimate },
       noises: ["noise"],
       state: initSacValueState(valueModel, random),
       learn: sacValueUpdate(valueModel, {
@@ -279,7 +277,7 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
     };
   }
   return {
-    ...model,
+    ...{ policy, estimate },
     noises: ["noise", "nextNoise"],
     state: initSacState(model, random, { initialAlpha }),
     learn: sacUpdate(model, {

@@ -177,14 +177,12 @@ export function td3Update(
     const nextValues = smallestEstimates(estimate(state.targets, next, best));
     const discount = batch.discounts ?? gamma;
     const targets = criticTargets({ ...batch, nextValues }, { discount });
-    const qValues = (params: Params) => estimate(params, observations, actions);
-    const rate = { optimizer, learningRate: criticLearningRate };
-    const step = criticStep(state, qValues, {
-      ...rate,
+    const pass = (params: Params) => ({
+      estimates: estimate(params, observations, actions),
       targets,
-      weights,
-      scale: 2,
     });
+    const rate = { optimizer, learningRate: criticLearningRate };
+    const step = criticStep(state, pass, { ...rate, weights, scale: 2 });
     return {
       state: { ...state, critics: step.params, criticSlots: step.slots },
       stats: { ...step.stats, q_loss: step.loss },

@@ -1,6 +1,6 @@
 import type { RandomSource, Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import type { Params } from "@bellman/compute";
+import { type Params, tidy } from "@bellman/compute";
 import type { Distribution } from "../distributions/distribution.ts";
 import type { ApplyInputs } from "./policy.ts";
 import {
@@ -22,8 +22,17 @@ import {
   fanInUniformBias,
   glorotUniform,
 } from "../networks/initializers.ts";
-import { mlp } from "../networks/feed_forward.ts";
-import { addPrefix, type Network, pickPrefix } from "../networks/network.ts";
+import {
+  addPrefix,
+  type Network,
+  type NetworkInputs,
+  type NetworkOutput,
+  pickPrefix,
+} from "../networks/network.ts";
+import {
+  normalizedMlp,
+  type NormalizedMlpOptions,
+} from "../networks/normalized_mlp.ts";
 import {
   type ObservationEncoder,
   observationEncoder,
@@ -33,7 +42,9 @@ import {
  * Layers of {@link qFunction}, {@link discreteQFunction},
  * {@link valueFunction} and {@link stochasticPolicy}.
  */
-export interface FunctionOptions {
+export interface FunctionOptions
+  extends
+    Pick<NormalizedMlpOptions, "normalization" | "dropout" | "warmupUpdates"> {
   /** Observation space. */
   readonly observationSpace: Space;
   /**
@@ -92,6 +103,9 @@ export function functionOptions(
 /** Options of {@link body}. */
 type BodyOptions = Omit<FunctionOptions, "observationSpace">;
 
+/** Dropout and batch normalization of one application. */
+export type LayerInputs = Pick<NetworkInputs, "training" | "dropout">;
+
 /** Layers of a function before its last one. */
 interface Body {
   readonly outputSize: number;
@@ -100,8 +114,8 @@ interface Body {
   apply(
     params: Params,
     observations: tf.Tensor,
-    actions?: tf.Tensor2D,
-  ): tf.Tensor2D;
+    inputs?: LayerInputs & { readonly actions?: tf.Tensor2D },
+  ): NetworkOutput;
 }
 
 /** Returns the initializers of a choice. */
@@ -136,8 +150,10 @@ export function body(
     "observationShape" | "observationParts"
   >,
   actionSize: number,
-  { network = "auto", networkOptions, initializer }: BodyOptions,
+  bodyOptions: BodyOptions,
 ): Body {
+  const { network = "auto", networkOptions, initializer } = bodyOptions;
+  const { normalization, dropout, warmupUpdates } = bodyOptions;
   const options: NetworkOptions = {
     hiddenSizes: [256, 256],
     activation: "relu",
@@ -157,8 +173,9 @@ export function body(
       ...(named === "parts" && { hiddenSizes: [] }),
     });
   checkFeedForward(features);
-  const layers = mlp({
+  const layers = normalizedMlp({
     ...options,
+    ...{ normalization, dropout, warmupUpdates },
     inputShape: [features.outputSize + actionSize],
   });
   return {
@@ -167,13 +184,13 @@ export function body(
       ...addPrefix(features.init(random), "features"),
       ...layers.init(random),
     }),
-    apply: (params, observations, actions) =>
-      tf.tidy(() => {
+    apply: (params, observations, { actions, ...inputs } = {}) =>
+      tidy(() => {
         const { output } = features.apply(pickPrefix(params, "features"), {
           x: observations,
         });
         const x = actions ? tf.concat([output, actions], 1) : output;
-        return layers.apply(params, { x }).output;
+        return layers.apply(params, { ...inputs, x });
       }),
   };
 }
@@ -193,10 +210,14 @@ export function bodyWithHead(
       ...layers.init(random),
       ...initLayer("head", shape, initializers, random),
     }),
-    apply: (params, observations, actions) =>
-      tf.tidy(() =>
-        denseLayer(params, "head", layers.apply(params, observations, actions))
-      ),
+    apply: (params, observations, inputs) =>
+      tidy(() => {
+        const features = layers.apply(params, observations, inputs);
+        return {
+          ...features,
+          output: denseLayer(params, "head", features.output),
+        };
+      }),
   };
 }
 

@@ -1,13 +1,14 @@
 import {
   descend,
-  type Descent,
   type Optimizer,
   type OptimizerState,
   type Params,
+  tidy,
 } from "@bellman/compute";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import { addPrefix, pickPrefix } from "../networks/network.ts";
+import { addPrefix, pickPrefix, splitRunning } from "../networks/network.ts";
+import { quantileLosses } from "./quantiles.ts";
 
 /** Options of {@link criticLoss}. */
 export interface CriticLossOptions {
@@ -83,7 +84,7 @@ function absoluteTdErrors(
  *
  * @param inputs Rewards, episode ends and next values.
  * @param options Discount and reward scale.
- * @returns Targets `[batch]`.
+ * @returns Targets in the shape of the next values.
  *
  * @example
  * ```ts
@@ -100,14 +101,14 @@ function absoluteTdErrors(
  * assertEquals(targets.arraySync(), [5, 1]);
  * ```
  */
-export function criticTargets(
+export function criticTargets<T extends tf.Tensor1D | tf.Tensor2D>(
   inputs: {
     /** Rewards `r`; n-step replay: discounted sum of n rewards. */
     readonly rewards: tf.Tensor1D;
     /** Flags `d`: 1 where the episode terminated, 0 where it was truncated or goes on. */
     readonly terminated: tf.Tensor1D;
-    /** Values `V(s')` of the next observations. */
-    readonly nextValues: tf.Tensor1D;
+    /** Values `V(s')` of the next observations `[batch]`, or samples `[batch, n]`. */
+    readonly nextValues: T;
     /**
      * Unscaled bonus, such as discounted entropies of n-step replay.
      *
@@ -125,14 +126,19 @@ export function criticTargets(
      */
     readonly rewardScale?: number | tf.Scalar;
   },
-): tf.Tensor1D {
+): T {
   const { rewards, terminated, nextValues, bonus } = inputs;
   const { discount, rewardScale = 1 } = options;
   return tf.tidy(() => {
     const goingOn = tf.mul(tf.sub(1, terminated), discount);
     const earned = tf.mul(rewards, rewardScale);
     const here = bonus === undefined ? earned : tf.add(earned, bonus);
-    return tf.add(here, tf.mul(goingOn, nextValues));
+    return nextValues.rank === 1
+      ? tf.add(here, tf.mul(goingOn, nextValues))
+      : tf.add(
+        tf.expandDims(here, 1),
+        tf.mul(tf.expandDims(goingOn, 1), nextValues),
+      );
   });
 }
 
@@ -186,7 +192,7 @@ export function initCritics(
  * Computes something for each critic from its parameters.
  *
  * @param critics Parameters, as {@link initCritics} makes them.
- * @param estimate Function of the parameters of one critic.
+ * @param estimate Function of the parameters of one critic, and its index from 0.
  * @returns Results by the critics' names.
  *
  * @example
@@ -201,13 +207,13 @@ export function initCritics(
  * assertEquals([qf1.arraySync(), qf2.arraySync()], [4, 9]);
  * ```
  */
-export function eachCritic<T extends tf.Tensor>(
+export function eachCritic<T>(
   critics: Params,
-  estimate: (params: Params) => T,
-): CriticEstimates<T> {
+  estimate: (params: Params, index: number) => T,
+): Record<string, T> {
   const names = new Set(Object.keys(critics).map((it) => it.split("/")[0]));
   return Object.fromEntries(
-    [...names].map((name) => [name, estimate(pickPrefix(critics, name))]),
+    [...names].map((name, i) => [name, estimate(pickPrefix(critics, name), i)]),
   );
 }
 
@@ -237,6 +243,73 @@ export function smallestEstimates<T extends tf.Tensor>(
   return Object.values(estimates).reduce((a, b) => tf.minimum(a, b) as T);
 }
 
+/**
+ * Computes the mean over the critics.
+ *
+ * @param estimates Estimates of each critic, of equal shapes.
+ * @returns A tensor of that shape.
+ *
+ * @example
+ * ```ts
+ * import * as tf from "@bellman/compute/tf";
+ * import { meanEstimates } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await tf.setBackend("cpu");
+ * const [qf1, qf2] = [tf.tensor1d([1, 4]), tf.tensor1d([2, 3])];
+ * assertEquals(meanEstimates({ qf1, qf2 }).arraySync(), [1.5, 3.5]);
+ * ```
+ */
+export function meanEstimates<T extends tf.Tensor>(
+  estimates: CriticEstimates<T>,
+): T {
+  const each = Object.values(estimates);
+  return tf.tidy(() => tf.mul(tf.addN(each), 1 / each.length));
+}
+
+/**
+ * Picks critics at random: those that the first numbers of a permutation name.
+ *
+ * Source: Chen et al. 2021 (https://arxiv.org/abs/2101.05982), algorithm 1, line 7.
+ *
+ * @param critics Parameters, as {@link initCritics} makes them.
+ * @param permutation Permutation of the critics' indices `[1, critics]`.
+ * @param count Number of critics to pick.
+ * @returns Their parameters, as `qf1`, `qf2` and so on.
+ *
+ * @example
+ * ```ts
+ * import * as tf from "@bellman/compute/tf";
+ * import { pickCritics } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await tf.setBackend("cpu");
+ * const critics = { "qf1/w": tf.scalar(2), "qf2/w": tf.scalar(3) };
+ * const picked = pickCritics(critics, tf.tensor2d([[1, 0]], [1, 2], "int32"), 1);
+ * assertEquals(Object.keys(picked), ["qf1/w"]);
+ * assertEquals(picked["qf1/w"].arraySync(), 3);
+ * ```
+ */
+export function pickCritics(
+  critics: Params,
+  permutation: tf.Tensor,
+  count: number,
+): Params {
+  const each = Object.values(eachCritic(critics, (params) => params));
+  return tidy(() => {
+    const indices = tf.slice(tf.reshape(permutation, [-1]), [0], [count]);
+    const names = Object.keys(each[0]);
+    const picked: Params = {};
+    for (const name of names) {
+      const all = tf.stack(each.map((params) => params[name]));
+      tf.unstack(tf.gather(all, tf.cast(indices, "int32"))).forEach((it, i) =>
+        picked[`qf${i + 1}/${name}`] = it
+      );
+    }
+    return picked;
+  });
+}
+
 /** Training state of the critics. */
 export interface CriticState {
   /** Parameters, as {@link initCritics} makes them. */
@@ -245,10 +318,22 @@ export interface CriticState {
   readonly criticSlots: OptimizerState;
 }
 
+/** Estimates of all critics, and what they are to become. */
+export interface CriticPass {
+  /** Values `[batch]`, or quantiles `[batch, K]`, of each critic. */
+  readonly estimates: CriticEstimates<tf.Tensor1D | tf.Tensor2D>;
+  /** Target values `[batch]`, or samples `[batch, M]` for quantiles; constants. */
+  readonly targets: tf.Tensor1D | tf.Tensor2D;
+  /**
+   * New running statistics of all critics by path.
+   *
+   * @default those of the state
+   */
+  readonly running?: Params;
+}
+
 /** Options of {@link criticStep}. */
 export interface CriticStepOptions extends CriticLossOptions {
-  /** Target values of all critics `[batch]`. */
-  readonly targets: tf.Tensor1D;
   /** Optimizer of all critics. */
   readonly optimizer: Optimizer;
   /** Learning rate. */
@@ -262,7 +347,13 @@ export interface CriticStepOptions extends CriticLossOptions {
 }
 
 /** Result of {@link criticStep}. */
-export interface CriticStep extends Descent<CriticEstimates> {
+export interface CriticStep {
+  /** New parameters, with running statistics. */
+  readonly params: Params;
+  /** New optimizer state. */
+  readonly slots: OptimizerState;
+  /** Loss before the step. */
+  readonly loss: tf.Scalar;
   /** Result of {@link criticDiagnostics}. */
   readonly stats: Record<string, tf.Scalar>;
   /** Mean absolute TD errors over the critics `[batch]`: new priorities. */
@@ -270,12 +361,13 @@ export interface CriticStep extends Descent<CriticEstimates> {
 }
 
 /**
- * Takes one gradient step of all critics on the sum of their losses.
+ * Takes one gradient step of all critics: on the sum of their losses, or for quantiles
+ * the mean of {@link quantileLosses} over critics and quantiles.
  *
  * @param state Parameters and optimizer state.
  * @param estimate Computes the estimates of all critics from their parameters.
- * @param options Target values, importance weights, optimizer.
- * @returns New parameters and optimizer state, loss and estimates before the step.
+ * @param options Importance weights, optimizer.
+ * @returns New parameters and optimizer state, loss and statistics before the step.
  *
  * @example
  * ```ts
@@ -288,12 +380,11 @@ export interface CriticStep extends Descent<CriticEstimates> {
  * const critics = { "qf1/w": tf.scalar(1), "qf2/w": tf.scalar(2) };
  * const { loss, tdErrors } = criticStep(
  *   { critics, criticSlots: sgd().init(critics) },
- *   (params) => eachCritic(params, ({ w }) => tf.mul(tf.ones([1]), w)),
- *   {
+ *   (params) => ({
+ *     estimates: eachCritic(params, ({ w }) => tf.mul(tf.ones([1]), w)),
  *     targets: tf.tensor1d([4]),
- *     optimizer: sgd(),
- *     learningRate: tf.scalar(0.1),
- *   },
+ *   }),
+ *   { optimizer: sgd(), learningRate: tf.scalar(0.1) },
  * );
  * assertEquals(loss.arraySync(), (9 + 4) / 2);
  * assertEquals(tdErrors.arraySync(), [2.5]);
@@ -301,29 +392,63 @@ export interface CriticStep extends Descent<CriticEstimates> {
  */
 export function criticStep(
   { critics, criticSlots }: CriticState,
-  estimate: (critics: Params) => CriticEstimates,
-  { targets, weights, scale = 1, ...options }: CriticStepOptions,
+  estimate: (critics: Params) => CriticPass,
+  { weights, scale = 1, ...options }: CriticStepOptions,
 ): CriticStep {
-  const step = descend(
+  const { weights: learned, running } = splitRunning(critics);
+  const { aux, ...step } = descend(
     (params) => {
-      const estimates = estimate(params);
-      // Critics share no parameters, so the gradient of the sum is that of each loss.
-      const loss = Object.values(estimates)
-        .map((it) => criticLoss(it, targets, { weights }))
-        .reduce((sum, it) => tf.add(sum, it));
+      const pass = estimate({ ...params, ...running });
+      const loss = criticsLoss(pass, { weights });
       return {
         loss: scale === 1 ? loss : tf.mul<tf.Scalar>(loss, scale),
-        aux: estimates,
+        aux: {
+          ...addPrefix(pass.estimates, "estimates"),
+          ...addPrefix(pass.running ?? {}, "running"),
+          targets: pass.targets,
+        },
       };
     },
-    { params: critics, slots: criticSlots },
+    { params: learned, slots: criticSlots },
     options,
   );
+  const values: CriticEstimates = {};
+  for (const [name, it] of Object.entries(pickPrefix(aux, "estimates"))) {
+    values[name] = meanOfRows(it);
+  }
+  const targets = meanOfRows(aux.targets);
   return {
-    ...step,
-    stats: criticDiagnostics(step.aux, targets),
-    tdErrors: absoluteTdErrors(Object.values(step.aux), targets),
+    params: { ...step.params, ...running, ...pickPrefix(aux, "running") },
+    slots: step.slots,
+    loss: step.loss,
+    stats: criticDiagnostics(values, targets),
+    tdErrors: absoluteTdErrors(Object.values(values), targets),
   };
+}
+
+/** Computes the loss of all critics. They share no parameters, so each has its gradient. */
+function criticsLoss(
+  { estimates, targets }: CriticPass,
+  { weights }: CriticLossOptions,
+): tf.Scalar {
+  const each = Object.values(estimates);
+  const losses = each.map((it) => {
+    if (it.rank === 1) {
+      return criticLoss(it as tf.Tensor1D, targets as tf.Tensor1D, { weights });
+    }
+    const losses = quantileLosses(it as tf.Tensor2D, targets as tf.Tensor2D);
+    const weighted = weights === undefined ? losses : tf.mul(losses, weights);
+    return tf.mul<tf.Scalar>(
+      tf.mean(weighted),
+      1 / (each.length * it.shape[1]!),
+    );
+  });
+  return losses.reduce((sum, it) => tf.add(sum, it));
+}
+
+/** Returns values as they are, and of quantiles the means. */
+function meanOfRows(values: tf.Tensor): tf.Tensor1D {
+  return (values.rank === 1 ? values : tf.mean(values, 1)) as tf.Tensor1D;
 }
 
 /**

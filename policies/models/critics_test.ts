@@ -81,8 +81,11 @@ Deno.test("errors are the mean distance from the target, of either sign", () => 
   };
   const { tdErrors } = criticStep(
     { critics, criticSlots: optimizer.init(critics) },
-    (params) => eachCritic(params, ({ v }) => v as tf.Tensor1D),
-    { targets: tf.tensor1d([2, 2]), optimizer, learningRate: tf.scalar(0.1) },
+    (params) => ({
+      estimates: eachCritic(params, ({ v }) => v as tf.Tensor1D),
+      targets: tf.tensor1d([2, 2]),
+    }),
+    { optimizer, learningRate: tf.scalar(0.1) },
   );
   assertEquals(tdErrors.arraySync(), [1, 2.5]);
 });

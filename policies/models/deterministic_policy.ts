@@ -62,7 +62,7 @@ export function deterministicPolicy(
     squashesActions: true,
     init,
     apply: (params, observations) => ({
-      policy: tf.tidy(() => tf.tanh(apply(params, observations))),
+      policy: tf.tidy(() => tf.tanh(apply(params, observations).output)),
     }),
     sample: (_, output) => mode(output),
     mode,

@@ -12,6 +12,8 @@ export interface PolicyOutput {
   readonly state?: tf.Tensor2D;
   /** Features for state-dependent exploration `[batch, features]`. */
   readonly latent?: tf.Tensor2D;
+  /** New running statistics by path; batch normalization in training only. */
+  readonly running?: Params;
 }
 
 /**
@@ -34,6 +36,13 @@ export interface ApplyInputs {
    * @default all are allowed
    */
   readonly actionMasks?: tf.Tensor;
+  /**
+   * Normalize by the statistics of the batch, and return new running ones; policies
+   * with batch normalization only.
+   *
+   * @default false: by the running statistics, as acting does
+   */
+  readonly training?: boolean;
 }
 
 /** Options of {@link Policy.sample}. */

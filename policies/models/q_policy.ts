@@ -150,12 +150,12 @@ export function qPolicy(options: QPolicyOptions): QPolicy {
     init: (random) => ({ ...trunk.init(random), ...last.init(random) }),
     outputs: (params, observations, noise) =>
       tf.tidy(() =>
-        last.apply(params, trunk.apply(params, observations), noise)
+        last.apply(params, trunk.apply(params, observations).output, noise)
       ),
     values,
     apply: (params, observations, { actionMasks }: ApplyInputs = {}) =>
       tidy((): QOutput => {
-        const latent = trunk.apply(params, observations);
+        const latent = trunk.apply(params, observations).output;
         const policy = values(last.apply(params, latent), actionMasks);
         return { policy, ...(isNoisy && { latent, actionMasks }) };
       }),

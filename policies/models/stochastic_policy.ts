@@ -278,9 +278,12 @@ export function stochasticPolicy(
     init: (random) => ({ ...layers.init(random), ...head.init(random) }),
     apply: (params, observations, inputs = {}) =>
       tidy(() => {
-        const output = head.apply(params, layers.apply(params, observations));
+        const { training } = inputs;
+        const features = layers.apply(params, observations, { training });
+        const output = head.apply(params, features.output);
         return {
           ...output,
+          ...(features.running && { running: features.running }),
           policy: maskedBy(inputs, distribution, output.policy),
         };
       }),

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import type { Params } from "@bellman/compute";
+import { type Params, tidy } from "@bellman/compute";
 import type {
   BoxSpace,
   DiscreteSpace,
@@ -7,7 +7,11 @@ import type {
   MultiDiscreteSpace,
   RandomSource,
 } from "@bellman/types";
-import { bodyWithHead, type FunctionOptions } from "./_body.ts";
+import {
+  bodyWithHead,
+  type FunctionOptions,
+  type LayerInputs,
+} from "./_body.ts";
 import { flattenRows, sizeOf } from "../networks/_layers.ts";
 import { observationEncoder } from "../networks/observations.ts";
 
@@ -15,6 +19,12 @@ import { observationEncoder } from "../networks/observations.ts";
 export interface QFunctionOptions extends FunctionOptions {
   /** Action space; multi-discrete actions are one-hot encoded. */
   readonly actionSpace: BoxSpace | MultiDiscreteSpace | MultiBinarySpace;
+  /**
+   * Number of quantiles of the return that are estimated; null estimates its mean.
+   *
+   * @default null
+   */
+  readonly quantiles?: number | null;
 }
 
 /** Q-function of an observation and an action. */
@@ -22,18 +32,40 @@ export interface QFunction {
   /** Makes initial parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
   init(random: RandomSource): Params;
   /**
-   * Computes Q-values.
+   * Computes Q-values, without dropout and by running statistics.
    *
    * @param params Parameters as {@link init} makes them.
    * @param observations Encoded observations `[batch, ...]`.
    * @param actions Actions `[batch, ...shape]`, as the policy samples them.
-   * @returns Q-values `[batch]`.
+   * @returns Q-values `[batch]`: means of the quantiles.
    */
   apply(
     params: Params,
     observations: tf.Tensor,
     actions: tf.Tensor,
   ): tf.Tensor1D;
+  /**
+   * Estimates values or quantiles, as updates need them.
+   *
+   * @param params Parameters as {@link init} makes them.
+   * @param observations Encoded observations `[batch, ...]`.
+   * @param actions Actions `[batch, ...shape]`, as the policy samples them.
+   * @param inputs Dropout, and batch normalization by the batch.
+   */
+  estimate(
+    params: Params,
+    observations: tf.Tensor,
+    actions: tf.Tensor,
+    inputs?: LayerInputs,
+  ): QEstimate;
+}
+
+/** Result of {@link QFunction.estimate}. */
+export interface QEstimate {
+  /** Q-values `[batch]`, or quantiles `[batch, quantiles]`. */
+  readonly values: tf.Tensor1D | tf.Tensor2D;
+  /** New running statistics by path; batch normalization in training only. */
+  readonly running?: Params;
 }
 
 /**
@@ -70,19 +102,33 @@ export interface QFunction {
  * ```
  */
 export function qFunction(options: QFunctionOptions): QFunction {
-  const { actionSpace } = options;
+  const { actionSpace, quantiles } = options;
   const encoder = observationEncoder(actionSpace);
   const encode = actionSpace.type === "box"
     ? flattenRows
     : (actions: tf.Tensor) => encoder.encode(actions) as tf.Tensor2D;
   const actionSize = sizeOf(encoder.observationShape);
-  const { init, apply } = bodyWithHead(options, { actionSize });
+  const { init, apply } = bodyWithHead(options, {
+    actionSize,
+    outputs: quantiles ?? 1,
+  });
+  const estimate: QFunction["estimate"] = (params, x, actions, inputs) =>
+    tidy(() => {
+      const { output, running } = apply(params, x, {
+        ...inputs,
+        actions: encode(actions),
+      });
+      const values = quantiles ? output : tf.reshape<tf.Rank.R1>(output, [-1]);
+      return running === undefined ? { values } : { values, running };
+    });
   return {
     init,
+    estimate,
     apply: (params, observations, actions) =>
-      tf.tidy(() =>
-        tf.reshape(apply(params, observations, encode(actions)), [-1])
-      ),
+      tf.tidy(() => {
+        const { values } = estimate(params, observations, actions);
+        return (quantiles ? tf.mean(values, 1) : values) as tf.Tensor1D;
+      }),
   };
 }
 
@@ -101,9 +147,14 @@ export interface DiscreteQFunction {
    *
    * @param params Parameters as {@link init} makes them.
    * @param observations Encoded observations `[batch, ...]`.
+   * @param inputs Dropout.
    * @returns Q-values `[batch, n]`.
    */
-  apply(params: Params, observations: tf.Tensor): tf.Tensor2D;
+  apply(
+    params: Params,
+    observations: tf.Tensor,
+    inputs?: Pick<LayerInputs, "dropout">,
+  ): tf.Tensor2D;
 }
 
 /**
@@ -136,7 +187,13 @@ export interface DiscreteQFunction {
 export function discreteQFunction(
   options: DiscreteQFunctionOptions,
 ): DiscreteQFunction {
-  return bodyWithHead(options, { outputs: options.actionSpace.n });
+  const { actionSpace } = options;
+  const { init, apply } = bodyWithHead(options, { outputs: actionSpace.n });
+  return {
+    init,
+    apply: (params, observations, inputs) =>
+      apply(params, observations, inputs).output,
+  };
 }
 
 /**
@@ -234,6 +291,6 @@ export function valueFunction(options: FunctionOptions): ValueFunction {
   return {
     init,
     apply: (params, observations) =>
-      tf.tidy(() => tf.reshape(apply(params, observations), [-1])),
+      tf.tidy(() => tf.reshape(apply(params, observations).output, [-1])),
   };
 }

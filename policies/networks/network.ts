@@ -22,6 +22,20 @@ export interface NetworkInputs {
    * @default zeros
    */
   readonly masks?: tf.Tensor1D;
+  /**
+   * Normalize by the statistics of the batch, and return new running ones; networks
+   * with batch normalization only.
+   *
+   * @default false: by the running statistics
+   */
+  readonly training?: boolean;
+  /**
+   * Uniform random numbers in [0, 1) `[batch, units of all hidden layers]`, which drop
+   * units; networks with dropout only.
+   *
+   * @default none is dropped
+   */
+  readonly dropout?: tf.Tensor2D;
 }
 
 /** Output of a {@link Network}. */
@@ -30,6 +44,8 @@ export interface NetworkOutput {
   readonly output: tf.Tensor2D;
   /** Recurrent state after the last step `[numEnvs, stateSize]`; recurrent only. */
   readonly state?: tf.Tensor2D;
+  /** New running statistics by path, `running/...`; batch normalization in training only. */
+  readonly running?: Params;
 }
 
 /**
@@ -127,3 +143,38 @@ export type ActivationName =
 
 /** Activation function by name, or as an elementwise function. */
 export type Activation = ActivationName | ((x: tf.Tensor) => tf.Tensor);
+
+/**
+ * Separates running statistics, which no optimizer moves, from the other parameters.
+ *
+ * @param params Parameters of a network, a policy or critics.
+ * @returns Both, by their paths; those of running statistics have a part `running`.
+ *
+ * @example
+ * ```ts
+ * import * as tf from "@bellman/compute/tf";
+ * import { splitRunning } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const [scale, mean] = [tf.ones([2]), tf.zeros([2])];
+ * const { weights, running } = splitRunning({
+ *   "qf1/norm0/scale": scale,
+ *   "qf1/running/norm0/mean": mean,
+ * });
+ * assertEquals(Object.keys(weights), ["qf1/norm0/scale"]);
+ * assertEquals(Object.keys(running), ["qf1/running/norm0/mean"]);
+ * ```
+ */
+export function splitRunning(
+  params: Params,
+): Record<"weights" | "running", Params> {
+  const parts: Record<"weights" | "running", Params> = {
+    weights: {},
+    running: {},
+  };
+  for (const [path, it] of Object.entries(params)) {
+    const isRunning = path.split("/").includes("running");
+    parts[isRunning ? "running" : "weights"][path] = it;
+  }
+  return parts;
+}

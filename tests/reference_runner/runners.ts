@@ -20,6 +20,7 @@ export const runners: Readonly<
   her_relabel: () => import("./her_relabel.ts"),
   lstm_entropy_ortho: () => import("./lstm_entropy_ortho.ts"),
   ppo_update: () => import("./ppo_update.ts"),
+  redq_droq_update: () => import("./sac_methods_update.ts"),
   returns: () => import("./returns.ts"),
   rliable: () => import("./rliable.ts"),
   sac_logprobs: () => import("./sac_logprobs.ts"),
@@ -28,4 +29,5 @@ export const runners: Readonly<
   schedules: () => import("./schedules.ts"),
   td3_update: () => import("./td3_update.ts"),
   tf_kfac: () => import("./tf_kfac.ts"),
+  tqc_crossq_update: () => import("./sac_methods_update.ts"),
 };

@@ -207,10 +207,12 @@ export function sacValueUpdate(
       }, { ...inputs, discount: batch.discounts ?? gamma });
       const critics = criticStep(
         state,
-        (critics) =>
-          eachCritic(critics, (params) =>
+        (critics) => ({
+          estimates: eachCritic(critics, (params) =>
             qf.apply(params, observations, actions)),
-        { targets, weights, optimizer, learningRate: criticLearningRate },
+          targets,
+        }),
+        { weights, optimizer, learningRate: criticLearningRate },
       );
 
       const acting = { observations, noise: inputs.noise };

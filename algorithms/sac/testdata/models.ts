@@ -1,5 +1,5 @@
 /** Small models and random batches for the tests of the updates. */
-import { RandomStream } from "@bellman/compute";
+import { type Params, RandomStream } from "@bellman/compute";
 import {
   diagonalGaussian,
   discreteQFunction,
@@ -94,6 +94,12 @@ export function plainGaussian(): ReparameterizedDistribution {
 /** What {@link peakModel}'s Q functions are of. */
 export const PEAK = { at: 0.7, curvature: 4 };
 
+/** Computes the peak's Q-values. */
+function peak(params: Params, actions: tf.Tensor): tf.Tensor1D {
+  const square = tf.square(tf.sub(tf.reshape(actions, [-1]), params.at));
+  return tf.mul(square, -PEAK.curvature / 2);
+}
+
 /** A policy of two numbers, before Q functions `-curvature (a - at)^2 / 2`. */
 export function peakModel(): SacModel {
   const rowsOf = (x: tf.Tensor) => tf.ones([x.shape[0], 1]);
@@ -107,10 +113,8 @@ export function peakModel(): SacModel {
     },
     qf: {
       init: () => ({ at: tf.scalar(PEAK.at) }),
-      apply: (params, _, actions) => {
-        const square = tf.square(tf.sub(tf.reshape(actions, [-1]), params.at));
-        return tf.mul(square, -PEAK.curvature / 2);
-      },
+      apply: (params, _, actions) => peak(params, actions),
+      estimate: (params, _, actions) => ({ values: peak(params, actions) }),
     },
   };
 }

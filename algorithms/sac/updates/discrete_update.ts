@@ -142,12 +142,14 @@ export function discreteSacUpdate(
       }, { ...inputs, discount: batch.discounts ?? gamma });
       const critics = criticStep(
         state,
-        (critics) =>
-          eachCritic(critics, (params) =>
+        (critics) => ({
+          estimates: eachCritic(critics, (params) =>
             valuesOfActions(qf.apply(params, observations), actions, {
               start,
             })),
-        { targets, weights, optimizer, learningRate: criticLearningRate },
+          targets,
+        }),
+        { weights, optimizer, learningRate: criticLearningRate },
       );
 
       const q = lowest(critics.params, observations);

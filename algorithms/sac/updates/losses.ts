@@ -23,10 +23,11 @@ export interface SoftValueOptions {
  * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 3; `sac.py`
  * of haarnoja/sac for the prior `p`.
  *
- * @param q Q-values `Q(s, a)` `[batch]`; the minimum of two critics.
+ * @param q Q-values `Q(s, a)` `[batch]`, as the minimum of two critics, or quantiles
+ * `[batch, n]`.
  * @param logProb Log-probabilities `log pi(a | s)` `[batch]`.
  * @param options Temperature and prior.
- * @returns Soft values `[batch]`.
+ * @returns Soft values in the shape of `q`.
  *
  * @example
  * ```ts
@@ -40,15 +41,16 @@ export interface SoftValueOptions {
  * assertEquals(values.arraySync(), [2, 0]);
  * ```
  */
-export function softValues(
-  q: tf.Tensor1D,
+export function softValues<T extends tf.Tensor1D | tf.Tensor2D>(
+  q: T,
   logProb: tf.Tensor1D,
   options: SoftValueOptions = {},
-): tf.Tensor1D {
+): T {
   const { alpha = 1, logPrior } = options;
   return tf.tidy(() => {
     const excess = logPrior === undefined ? logProb : tf.sub(logProb, logPrior);
-    return tf.sub(q, tf.mul(excess, alpha));
+    const entropy = tf.mul(excess, alpha);
+    return tf.sub(q, q.rank === 1 ? entropy : tf.expandDims(entropy, 1));
   });
 }
 

@@ -53,15 +53,24 @@ export interface SacInputs extends SacNumbers {
    * `[batch * (n - 1), policy.noise.size]`.
    */
   readonly betweenNoise?: tf.Tensor2D;
+  /**
+   * Uniform numbers that drop units of the critics `[3 * critics * batch, hidden
+   * units]`: for each critic those of the targets, of its step and of the policy's.
+   *
+   * @default none is dropped
+   */
+  readonly dropout?: tf.Tensor2D;
+  /** Random order of the critics `[1, critics]`, of which the first make the targets. */
+  readonly criticOrder?: tf.Tensor2D;
 }
 
 /** Training state of SAC. */
 export type SacState = {
   /** Parameters of the policy. */
   policy: Params;
-  /** Parameters of both Q-functions, under `qf1/` and `qf2/`. */
+  /** Parameters of the Q-functions, under `qf1/`, `qf2/` and so on. */
   critics: Params;
-  /** Target networks of both Q-functions, with the same paths. */
+  /** Target networks of the Q-functions, with the same paths; empty without them. */
   targets: Params;
   /** `logAlpha`, the log temperature; empty if that is fixed. */
   temperature: Params;
@@ -81,13 +90,16 @@ export type SacDiagnostics = Record<
   tf.Scalar
 >;
 
+/** Statistics of an update of the critics, all scalars, computed before it. */
+export type SacCriticStatistics = SacDiagnostics & Record<"q_loss", tf.Scalar>;
+
 /**
  * Statistics of an update, all scalars, computed before it: {@link SacDiagnostics}, the
  * losses and the temperature; `temperature_loss` only if the temperature is learned.
  */
 export type SacStatistics =
-  & SacDiagnostics
-  & Record<"q_loss" | "policy_loss" | "temperature" | "entropy", tf.Scalar>
+  & SacCriticStatistics
+  & Record<"policy_loss" | "temperature" | "entropy", tf.Scalar>
   & Partial<Record<"temperature_loss", tf.Scalar>>;
 
 /** Result of an update, in new tensors; its inputs stay valid. */

@@ -2,12 +2,14 @@ import {
   descend,
   type Descent,
   type Optimizer,
+  type Params,
   polyak,
 } from "@bellman/compute";
 import type { CriticStep } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { temperatureLoss } from "./losses.ts";
 import type {
+  SacCriticStatistics,
   SacDiagnostics,
   SacNumbers,
   SacState,
@@ -30,8 +32,26 @@ export function temperatureOf(
 /** Gradient steps of policy and critics, and the temperature used for them. */
 export interface NetworkSteps {
   readonly critics: CriticStep;
-  readonly actor: Descent<{ logProb: tf.Tensor1D }>;
+  readonly actor: Descent<{ [path: string]: tf.Tensor; logProb: tf.Tensor1D }>;
   readonly alpha: tf.Scalar;
+}
+
+/** Finishes an update of the critics alone: updates the target networks. */
+export function afterCritics(
+  state: SacState,
+  critics: CriticStep,
+  { tau }: SacNumbers,
+): SacUpdateResult<SacState, SacCriticStatistics> {
+  return {
+    state: {
+      ...state,
+      critics: critics.params,
+      criticSlots: critics.slots,
+      targets: movedTargets(state, critics.params, { tau }),
+    },
+    stats: { ...critics.stats as SacDiagnostics, q_loss: critics.loss },
+    results: { tdErrors: critics.tdErrors },
+  };
 }
 
 /**
@@ -43,27 +63,35 @@ export function afterSteps(
   { critics, actor, alpha }: NetworkSteps,
   options: TemperatureStepOptions,
 ): SacUpdateResult {
-  const { logProb } = actor.aux, { tau } = options.inputs;
+  const { logProb, ...running } = actor.aux;
   const temperature = temperatureStep(state, logProb, options);
+  const before = afterCritics(state, critics, options.inputs);
   return {
+    ...before,
     state: {
+      ...before.state,
       ...temperature.state,
-      policy: actor.params,
-      critics: critics.params,
-      targets: polyak(state.targets, critics.params, { tau }),
+      policy: { ...state.policy, ...actor.params, ...running },
       policySlots: actor.slots,
-      criticSlots: critics.slots,
     },
     stats: {
-      ...critics.stats as SacDiagnostics,
-      q_loss: critics.loss,
+      ...before.stats,
       policy_loss: actor.loss,
       temperature: alpha,
       entropy: tf.neg(tf.mean(logProb)) as tf.Scalar,
       ...temperature.stats,
     },
-    results: { tdErrors: critics.tdErrors },
   };
+}
+
+/** Moves the target networks towards the critics, where there are some. */
+function movedTargets(
+  { targets }: SacState,
+  critics: Params,
+  options: Pick<SacNumbers, "tau">,
+): Params {
+  const hasTargets = Object.keys(targets).length > 0;
+  return hasTargets ? polyak(targets, critics, options) : targets;
 }
 
 /** Inputs of a temperature step. */

@@ -1,19 +1,29 @@
+import type { ReplayBatch } from "@bellman/agent";
 import {
   adam,
+  addPrefix,
   cloneParams,
+  customGradient,
   descend,
   type Optimizer,
   type Params,
   tidy,
 } from "@bellman/compute";
 import {
+  type CriticEstimates,
+  type CriticPass,
+  type CriticStep,
   criticStep,
   criticTargets,
   eachCritic,
   initCritics,
+  meanEstimates,
+  pickCritics,
   type QFunction,
   type ReparameterizedDistribution,
   smallestEstimates,
+  smallestQuantiles,
+  splitRunning,
 } from "@bellman/policies";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
@@ -22,8 +32,14 @@ import {
   type SoftValueOptions,
   softValues,
 } from "./losses.ts";
-import type { SacPolicy, SacState, SacUpdate } from "./model.ts";
-import { afterSteps, temperatureOf } from "./steps.ts";
+import type {
+  SacCriticStatistics,
+  SacInputs,
+  SacPolicy,
+  SacState,
+  SacUpdate,
+} from "./model.ts";
+import { afterCritics, afterSteps, temperatureOf } from "./steps.ts";
 
 /** Policy and Q-functions of continuous actions in [-1, 1]. */
 export interface SacModel {
@@ -36,11 +52,17 @@ export interface SacModel {
 /** Options of {@link sacUpdate}. */
 export interface SacUpdateOptions {
   /**
-   * Optimizer of policy, critics and temperature; each has its own state.
+   * Optimizer of policy and critics; each has its own state.
    *
    * @default adam()
    */
   readonly optimizer?: Optimizer;
+  /**
+   * Optimizer of the temperature.
+   *
+   * @default optimizer
+   */
+  readonly temperatureOptimizer?: Optimizer;
   /**
    * Discount factor, if the batch has none.
    *
@@ -53,28 +75,58 @@ export interface SacUpdateOptions {
    * @default -(action dimensions)
    */
   readonly targetEntropy?: number;
+  /**
+   * Largest target quantiles that are left out, of each critic that has quantiles (TQC).
+   *
+   * @default 0
+   */
+  readonly droppedQuantiles?: number;
+  /**
+   * Number of target critics, drawn for each update (REDQ); null takes all.
+   *
+   * @default null
+   */
+  readonly targetCritics?: number | null;
+  /**
+   * Estimate next values by target networks; false by the critics themselves, in one
+   * pass with their estimates (CrossQ).
+   *
+   * @default true
+   */
+  readonly targetNetworks?: boolean;
+  /**
+   * Value of an action that the policy maximizes: the smallest estimate, or the mean
+   * over the critics, as of quantiles, drawn targets and dropout.
+   *
+   * @default "smallest"
+   */
+  readonly policyValue?: "smallest" | "mean";
 }
 
 /**
- * Makes the update of SAC in today's form: two Q-functions with target networks, no
- * value function, a learned or fixed temperature, as one pure function of tensors,
- * which can be traced and compiled.
+ * Makes the update of SAC and of TQC, CrossQ, REDQ and DroQ, whose critics differ, as
+ * one pure function of tensors, which can be traced and compiled.
  *
  * The order is that of Stable-Baselines3: all losses use the temperature before the
- * update; both critics take one step; the policy takes its step against the new
- * critics; finally the target networks are updated.
+ * update; the critics take one step; the policy takes its step against the new critics;
+ * finally the target networks are updated.
  *
  * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2) / 2` with `y = r + b + gamma (1 - d) (min_i
  *   Q'_i(s', a') - alpha log pi(a' | s'))`, where `b` is 0 except for n-step replay
- *   (`entropyBonus`)
- * - `J_pi = mean(alpha log pi(a | s) - min_i Q_i(s, a))`
+ *   (`entropyBonus`); of quantiles `quantileLosses`, with the smallest ones of all
+ *   critics instead of the minimum
+ * - `J_pi = mean(alpha log pi(a | s) - min_i Q_i(s, a))`, or the mean over critics
  * - `J(alpha) = -log(alpha) mean(log pi(a | s) + targetEntropy)`
  *
  * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1812.05905), algorithm 1;
- * `SAC.train` of Stable-Baselines3.
+ * `SAC.train` of Stable-Baselines3. TQC: Kuznetsov et al. 2020
+ * (https://arxiv.org/abs/2005.04269); REDQ: Chen et al. 2021
+ * (https://arxiv.org/abs/2101.05982); DroQ: Hiraoka et al. 2022
+ * (https://arxiv.org/abs/2110.02034); CrossQ: Bhatt et al. 2024
+ * (https://arxiv.org/abs/1902.05605).
  *
  * @param model Policy and form of the Q-functions.
- * @param options Optimizer, discount and target entropy.
+ * @param options Optimizer, discount, target entropy, form of the targets.
  * @returns The update.
  * @throws {TypeError} If the policy is a mixture.
  *
@@ -112,70 +164,281 @@ export interface SacUpdateOptions {
  * ```
  */
 export function sacUpdate(
-  { policy, qf }: SacModel,
+  model: SacModel,
   options: SacUpdateOptions = {},
 ): SacUpdate {
-  const { distribution } = policy;
-  const { optimizer = adam(), gamma = 0.99 } = options;
-  const size = distribution.actionShape.reduce((size, it) => size * it, 1);
+  const { policy, qf } = model;
+  const { optimizer = adam(), temperatureOptimizer = optimizer } = options;
+  const size = policy.distribution.actionShape
+    .reduce((size, it) => size * it, 1);
   const { targetEntropy = -size } = options;
-  if ("components" in distribution) {
+  const stepCritics = criticsOf(model, options);
+  const valueOf = policyValueOf(options);
+
+  return (state, batch, inputs) =>
+    tidy(() => {
+      const { learningRate } = inputs;
+      const alpha = temperatureOf(state, inputs);
+      const critics = stepCritics(state, batch, inputs, alpha);
+      const { weights, running } = splitRunning(state.policy);
+      const actor = descend(
+        (params) => {
+          const drawn = sample(policy, { ...params, ...running }, {
+            observations: batch.observations,
+            noise: inputs.noise,
+            training: true,
+          });
+          const q = eachCritic(critics.params, (params, i) =>
+            qf.estimate(params, batch.observations, drawn.action, {
+              dropout: unitsOf(inputs, "policy", i),
+            }).values);
+          const values = softValues(valueOf(q), drawn.logProb, { alpha });
+          const loss = reparameterizedPolicyLoss(values);
+          return { loss, aux: { ...drawn.running, logProb: drawn.logProb } };
+        },
+        { params: weights, slots: state.policySlots },
+        { optimizer, learningRate },
+      );
+      return afterSteps(state, { critics, actor, alpha }, {
+        targetEntropy,
+        optimizer: temperatureOptimizer,
+        inputs,
+      });
+    });
+}
+
+/**
+ * Makes the update of the critics and their targets alone, for those between two of
+ * {@link sacUpdate} where the policy is delayed.
+ *
+ * @param model Policy and form of the Q-functions.
+ * @param options Optimizer, discount, form of the targets.
+ * @returns The update.
+ * @throws {TypeError} If the policy is a mixture.
+ *
+ * @example
+ * ```ts
+ * import { sacCriticUpdate } from "@bellman/sac";
+ * import { qFunction, stochasticPolicy } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;
+ * const spaces = {
+ *   observationSpace: { ...box, shape: [3] },
+ *   actionSpace: { ...box, shape: [1] },
+ * };
+ * const model = { policy: stochasticPolicy(spaces), qf: qFunction(spaces) };
+ * assertEquals(typeof sacCriticUpdate(model, { gamma: 0.98 }), "function");
+ * ```
+ */
+export function sacCriticUpdate(
+  model: SacModel,
+  options: SacUpdateOptions = {},
+): SacUpdate<SacInputs, SacState, SacCriticStatistics> {
+  const stepCritics = criticsOf(model, options);
+  return (state, batch, inputs) =>
+    tidy(() => {
+      const alpha = temperatureOf(state, inputs);
+      const critics = stepCritics(state, batch, inputs, alpha);
+      return afterCritics(state, critics, inputs);
+    });
+}
+
+/** Samples an action in each state, with its log-probability. */
+function sample(
+  { apply, distribution }: SacModel["policy"],
+  params: Params,
+  { observations, noise, training = false }: {
+    readonly observations: tf.Tensor;
+    readonly noise: tf.Tensor2D;
+    readonly training?: boolean;
+  },
+) {
+  const output = apply(params, observations, { training });
+  const { running } = output;
+  return { running, ...distribution.sampleWithLogProb(output.policy, noise) };
+}
+
+/** Makes the gradient step of all critics. */
+function criticsOf({ policy, qf }: SacModel, options: SacUpdateOptions) {
+  const { optimizer = adam(), gamma = 0.99 } = options;
+  if ("components" in policy.distribution) {
     throw new TypeError(
       "Cannot update a mixture without a V function, as the choice of its component has no gradient: use sacValueUpdate",
     );
   }
-  const sample = (params: Params, x: tf.Tensor, noise: tf.Tensor2D) =>
-    distribution.sampleWithLogProb(policy.apply(params, x).policy, noise);
-  const estimate = (critics: Params, x: tf.Tensor, actions: tf.Tensor) =>
-    eachCritic(critics, (params) => qf.apply(params, x, actions));
+  const passOf = options.targetNetworks === false ? jointPass : separatePass;
 
-  return (state, batch, inputs) =>
-    tidy(() => {
-      const { observations, actions, nextObservations, weights } = batch;
-      const { learningRate, criticLearningRate = learningRate } = inputs;
-      const alpha = temperatureOf(state, inputs);
-
-      const next = sample(state.policy, nextObservations, inputs.nextNoise);
-      const nextQ = estimate(state.targets, nextObservations, next.action);
-      const between = batch.betweenObservations && sample(
-        state.policy,
-        batch.betweenObservations,
-        inputs.betweenNoise!,
-      );
-      const targets = criticTargets({
+  return (
+    state: SacState,
+    batch: ReplayBatch,
+    inputs: SacInputs,
+    alpha: tf.Scalar,
+  ): CriticStep => {
+    const { learningRate, criticLearningRate = learningRate } = inputs;
+    const next = sample(policy, state.policy, {
+      observations: batch.nextObservations,
+      noise: inputs.nextNoise,
+    });
+    const between = batch.betweenObservations && sample(policy, state.policy, {
+      observations: batch.betweenObservations,
+      noise: inputs.betweenNoise!,
+    });
+    const targetsOf = (estimates: Estimates) =>
+      criticTargets({
         ...batch,
-        nextValues: softValues(smallestEstimates(nextQ), next.logProb, {
-          alpha,
-        }),
+        nextValues: softValues(
+          smallestValues(estimates, options),
+          next.logProb,
+          { alpha },
+        ),
         bonus: between &&
           entropyBonus(between.logProb, batch.betweenDiscounts!, { alpha }),
       }, { ...inputs, discount: batch.discounts ?? gamma });
-      const critics = criticStep(
-        state,
-        (params) => estimate(params, observations, actions),
-        { targets, weights, optimizer, learningRate: criticLearningRate },
-      );
-
-      const actor = descend(
-        (params) => {
-          const sampled = sample(params, observations, inputs.noise);
-          const q = estimate(critics.params, observations, sampled.action);
-          const values = softValues(smallestEstimates(q), sampled.logProb, {
-            alpha,
-          });
-          const aux = { logProb: sampled.logProb };
-          return { loss: reparameterizedPolicyLoss(values), aux };
-        },
-        { params: state.policy, slots: state.policySlots },
-        { optimizer, learningRate },
-      );
-
-      return afterSteps(state, { critics, actor, alpha }, {
-        targetEntropy,
-        optimizer,
-        inputs,
-      });
+    const pass = passOf(qf, { state, batch, inputs }, {
+      ...options,
+      nextActions: next.action,
+      targetsOf,
     });
+    return criticStep(state, pass, {
+      weights: batch.weights,
+      optimizer,
+      learningRate: criticLearningRate,
+    });
+  };
+}
+
+/** Values `[batch]` or quantiles `[batch, K]` of each critic. */
+type Estimates = CriticPass["estimates"];
+
+/** Inputs of one pass over all critics. */
+interface PassInputs {
+  readonly state: SacState;
+  readonly batch: ReplayBatch;
+  readonly inputs: SacInputs;
+}
+
+/** Options of one pass over all critics. */
+interface PassOptions extends SacUpdateOptions {
+  /** Actions in the next observations. */
+  readonly nextActions: tf.Tensor;
+  /** Computes targets from estimates of the next actions. */
+  readonly targetsOf: (estimates: Estimates) => tf.Tensor1D | tf.Tensor2D;
+}
+
+/** Estimates by the critics, whose targets come from target networks. */
+function separatePass(
+  qf: QFunction,
+  { state, batch, inputs }: PassInputs,
+  { nextActions, targetsOf, targetCritics }: PassOptions,
+): (critics: Params) => CriticPass {
+  const chosen = targetCritics
+    ? pickCritics(state.targets, inputs.criticOrder!, targetCritics)
+    : state.targets;
+  const targets = targetsOf(
+    eachCritic(
+      chosen,
+      (params, i) =>
+        qf.estimate(params, batch.nextObservations, nextActions, {
+          dropout: unitsOf(inputs, "targets", i),
+        }).values,
+    ),
+  );
+  return (critics) => ({
+    estimates: eachCritic(
+      critics,
+      (params, i) =>
+        qf.estimate(params, batch.observations, batch.actions, {
+          dropout: unitsOf(inputs, "critics", i),
+        }).values,
+    ),
+    targets,
+  });
+}
+
+/**
+ * Estimates by the critics in one pass over both observations, so that both are
+ * normalized by the same statistics; the next ones make the targets (CrossQ).
+ */
+function jointPass(
+  qf: QFunction,
+  { batch, inputs }: PassInputs,
+  { nextActions, targetsOf }: PassOptions,
+): (critics: Params) => CriticPass {
+  const rows = batch.rewards.shape[0];
+  const observations = tf.concat([batch.observations, batch.nextObservations]);
+  const actions = tf.concat([batch.actions, nextActions]);
+  return (critics) => {
+    const running: Params = {}, estimates: Estimates = {}, next: Estimates = {};
+    const both = eachCritic(
+      critics,
+      (params, i) =>
+        qf.estimate(params, observations, actions, {
+          training: true,
+          dropout: unitsOf(inputs, "both", i),
+        }),
+    );
+    for (
+      const [name, { values, running: moved = {} }] of Object.entries(both)
+    ) {
+      Object.assign(running, addPrefix(moved, name));
+      const halves = tf.split<tf.Tensor1D | tf.Tensor2D>(values, [rows, rows]);
+      [estimates[name], next[name]] = [halves[0], constant(halves[1])];
+    }
+    return { estimates, targets: targetsOf(next), running };
+  };
+}
+
+/** Returns a tensor that no gradient flows through. */
+function constant<T extends tf.Tensor>(x: T): T {
+  const still = customGradient<T>((x) => ({
+    value: tf.clone(x as T),
+    gradFunc: (dy) => tf.zerosLike(dy),
+  }));
+  return still(x);
+}
+
+/** Chooses what critics say of next actions: the minimum, or the smallest quantiles. */
+function smallestValues(
+  estimates: Estimates,
+  { droppedQuantiles = 0 }: Pick<SacUpdateOptions, "droppedQuantiles">,
+): tf.Tensor1D | tf.Tensor2D {
+  const each = Object.values(estimates);
+  return each[0].rank === 1
+    ? smallestEstimates(estimates)
+    : smallestQuantiles(each as tf.Tensor2D[], droppedQuantiles);
+}
+
+/** Returns the value of actions that the policy maximizes. */
+function policyValueOf({ policyValue = "smallest" }: SacUpdateOptions) {
+  return (estimates: Estimates) => {
+    const means: CriticEstimates = {};
+    for (const [name, it] of Object.entries(estimates)) {
+      means[name] = it.rank === 1 ? it as tf.Tensor1D : tf.mean(it, 1);
+    }
+    return policyValue === "mean"
+      ? meanEstimates(means)
+      : smallestEstimates(means);
+  };
+}
+
+/** Passes of a critic that drop units each on their own. */
+const PASSES = {
+  targets: [0, 1],
+  critics: [1, 1],
+  both: [0, 2],
+  policy: [2, 1],
+};
+
+/** Slices the uniform numbers that drop units of a critic in a pass. */
+function unitsOf(
+  { dropout, noise }: SacInputs,
+  pass: keyof typeof PASSES,
+  critic: number,
+): tf.Tensor2D | undefined {
+  if (dropout === undefined) return undefined;
+  const [rows] = noise.shape, [first, count] = PASSES[pass];
+  return tf.slice(dropout, (3 * critic + first) * rows, count * rows);
 }
 
 /**
@@ -269,9 +532,22 @@ export function initSacState(
      * @default 1
      */
     readonly initialAlpha?: number | null;
+    /**
+     * Number of Q-functions.
+     *
+     * @default 2
+     */
+    readonly numCritics?: number;
+    /**
+     * Make target networks.
+     *
+     * @default true
+     */
+    readonly targetNetworks?: boolean;
   } = {},
 ): SacState {
   const { optimizer = adam(), initialAlpha = 1 } = options;
+  const { numCritics = 2, targetNetworks = true } = options;
   if (initialAlpha !== null && !(initialAlpha > 0 && initialAlpha < Infinity)) {
     throw new RangeError(
       `Cannot start with a temperature of ${initialAlpha}: expected a number above 0`,
@@ -281,14 +557,14 @@ export function initSacState(
     ? {}
     : { logAlpha: tf.scalar(Math.log(initialAlpha)) };
   const policy = model.policy.init(random);
-  const critics = initCritics(model.qf, random);
+  const critics = initCritics(model.qf, random, numCritics);
   return {
     policy,
     critics,
-    targets: cloneParams(critics),
+    targets: targetNetworks ? cloneParams(critics) : {},
     temperature,
-    policySlots: optimizer.init(policy),
-    criticSlots: optimizer.init(critics),
+    policySlots: optimizer.init(splitRunning(policy).weights),
+    criticSlots: optimizer.init(splitRunning(critics).weights),
     temperatureSlots: initialAlpha === null ? {} : optimizer.init(temperature),
   };
 }
