@@ -20,11 +20,37 @@ export interface Td3Config
    *
    * @default 2
    * @minimum 1
-   * @maximum 9
+   * @maximum 100
    * @asType integer
-   * @alias n_critics
+   * @alias n_critics, criticCount
    */
-  criticCount: number;
+  numCritics: number;
+  /**
+   * Quantiles of the return that each Q-function estimates, as in TQC; null estimates its mean.
+   *
+   * @default null
+   * @minimum 1
+   * @maximum 10000
+   * @multipleOf 1
+   * @alias n_quantiles
+   */
+  quantiles: number | null;
+  /**
+   * Largest target quantiles that are left out, of each Q-function, if they estimate quantiles.
+   *
+   * @default 2
+   * @minimum 0
+   * @maximum 10000
+   * @asType integer
+   * @alias top_quantiles_to_drop_per_net
+   */
+  droppedQuantiles: number;
+  /**
+   * Normalization of the Q-functions' hidden layers: none, or layer normalization before each activation.
+   *
+   * @default "none"
+   */
+  normalization: "none" | "layer";
   /**
    * Critic updates for each update of the policy and the target networks.
    *
@@ -89,7 +115,7 @@ export const td3ConfigSchema: ConfigSchema = { properties };
 export const ddpgConfigSchema: ConfigSchema = {
   properties: {
     ...properties,
-    criticCount: { ...properties.criticCount, default: 1 },
+    numCritics: { ...properties.numCritics, default: 1 },
     policyDelay: { ...properties.policyDelay, default: 1 },
     targetNoise: { ...properties.targetNoise, default: 0 },
   },

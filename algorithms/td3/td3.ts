@@ -125,7 +125,9 @@ function partsOf(config: Td3Config, context: BuildContext): AnyParts {
     actionSpace: context.actionSpace as BoxSpace,
     ...functionOptions(config),
   };
-  const policy = deterministicPolicy(spaces), qf = qFunction(spaces);
+  const { normalization, quantiles } = config;
+  const policy = deterministicPolicy(spaces);
+  const qf = qFunction({ ...spaces, normalization, quantiles });
   const model = { policy, qf }, size = policy.distribution.parameterSize;
   const schedule = config.learningRateSchedule;
   const scheduled = (value: number) =>
@@ -165,6 +167,9 @@ function unusedOf(
     ...(config.explorationNoise === 0 &&
       { explorationNoiseType: "explorationNoise is 0" }),
     ...(config.targetNoise === 0 && { targetNoiseClip: "targetNoise is 0" }),
+    ...(config.quantiles === null && {
+      droppedQuantiles: "quantiles is null",
+    }),
   };
 }
 
@@ -181,4 +186,10 @@ function checkConfig(
     );
   }
   checkReplay(config, { of: title, ...context });
+  const { quantiles, droppedQuantiles } = config;
+  if (quantiles !== null && droppedQuantiles >= quantiles) {
+    throw new RangeError(
+      `Cannot run ${title} with droppedQuantiles: ${droppedQuantiles} and quantiles: ${quantiles}: expected fewer dropped ones`,
+    );
+  }
 }

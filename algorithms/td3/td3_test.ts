@@ -70,7 +70,7 @@ Deno.test("an environment gets actions in its bounds, an evaluation without nois
 
 Deno.test("DDPG is TD3 with one critic, no delay and no target noise", () => {
   const own: Partial<Td3Config> = {
-    criticCount: 1,
+    numCritics: 1,
     policyDelay: 1,
     targetNoise: 0,
   };
@@ -85,10 +85,12 @@ Deno.test("settings that do nothing are named", () => {
     "priorityBeta",
     "priorityEpsilon",
     "lstmSize",
+    "droppedQuantiles",
   ]);
   const rank = { ...defaultDdpgConfig, replay: "rank" } as const;
   assertEquals(ddpg.meta.unusedSettings!(rank, {}), {
     lstmSize: "the network auto has no memory",
     targetNoiseClip: "targetNoise is 0",
+    droppedQuantiles: "quantiles is null",
   });
 });

@@ -14,9 +14,9 @@ import {
   criticTargets,
   eachCritic,
   initCritics,
+  nextEstimates,
   type Policy,
   type QFunction,
-  smallestEstimates,
 } from "@bellman/policies";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
@@ -96,7 +96,13 @@ export interface Td3UpdateOptions {
    *
    * @default 2
    */
-  readonly criticCount?: number;
+  readonly numCritics?: number;
+  /**
+   * Largest target quantiles that are left out, of each Q-function that has quantiles.
+   *
+   * @default 0
+   */
+  readonly droppedQuantiles?: number;
 }
 
 /** Update as a pure function from one training state to the next. */
@@ -160,7 +166,7 @@ export function td3Update(
   const act = (params: Params, x: tf.Tensor) =>
     policy.mode(policy.apply(params, x));
   const estimate = (critics: Params, x: tf.Tensor, actions: tf.Tensor) =>
-    eachCritic(critics, (params) => qf.apply(params, x, actions));
+    eachCritic(critics, (params) => qf.estimate(params, x, actions).values);
 
   function nextActions(params: Params, x: tf.Tensor, noise?: tf.Tensor2D) {
     const actions = act(params, x);
@@ -174,7 +180,10 @@ export function td3Update(
     const { observations, actions, nextObservations: next, weights } = batch;
     const { learningRate, criticLearningRate = learningRate } = inputs;
     const best = nextActions(state.targetPolicy, next, inputs.nextNoise);
-    const nextValues = smallestEstimates(estimate(state.targets, next, best));
+    const nextValues = nextEstimates(
+      estimate(state.targets, next, best),
+      options,
+    );
     const discount = batch.discounts ?? gamma;
     const targets = criticTargets({ ...batch, nextValues }, { discount });
     const pass = (params: Params) => ({
@@ -245,17 +254,17 @@ export function td3Update(
  * };
  * const model = { policy: deterministicPolicy(spaces), qf: qFunction(spaces) };
  * const random = new RandomStream(1);
- * const { targets } = initTd3State(model, random, { criticCount: 1 });
+ * const { targets } = initTd3State(model, random, { numCritics: 1 });
  * assertEquals(Object.keys(targets), ["qf1/head/kernel", "qf1/head/bias"]);
  * ```
  */
 export function initTd3State(
   model: Td3Model,
   random: RandomSource,
-  { optimizer = adam(), criticCount }: Td3UpdateOptions = {},
+  { optimizer = adam(), numCritics }: Td3UpdateOptions = {},
 ): Td3State {
   const policy = model.policy.init(random);
-  const critics = initCritics(model.qf, random, criticCount);
+  const critics = initCritics(model.qf, random, numCritics);
   return {
     policy,
     critics,

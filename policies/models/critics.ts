@@ -8,7 +8,7 @@ import {
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { addPrefix, pickPrefix, splitRunning } from "../networks/network.ts";
-import { quantileLosses } from "./quantiles.ts";
+import { quantileLosses, smallestQuantiles } from "./quantiles.ts";
 
 /** Options of {@link criticLoss}. */
 export interface CriticLossOptions {
@@ -241,6 +241,43 @@ export function smallestEstimates<T extends tf.Tensor>(
   estimates: CriticEstimates<T>,
 ): T {
   return Object.values(estimates).reduce((a, b) => tf.minimum(a, b) as T);
+}
+
+/**
+ * Joins what critics say of next actions, against overestimation: the minimum of values,
+ * or of quantiles all but the largest.
+ *
+ * @param estimates Values `[batch]` or quantiles `[batch, K]` of each critic.
+ * @param options Number of quantiles left out.
+ * @returns Values `[batch]`, or samples `[batch, critics * (K - droppedQuantiles)]`.
+ *
+ * @example
+ * ```ts
+ * import * as tf from "@bellman/compute/tf";
+ * import { nextEstimates } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await tf.setBackend("cpu");
+ * const quantiles = { qf1: tf.tensor2d([[3, 1]]), qf2: tf.tensor2d([[2, 9]]) };
+ * const kept = nextEstimates(quantiles, { droppedQuantiles: 1 });
+ * assertEquals(kept.arraySync(), [[1, 2]]);
+ * ```
+ */
+export function nextEstimates(
+  estimates: CriticPass["estimates"],
+  { droppedQuantiles = 0 }: {
+    /**
+     * Largest quantiles that are left out, of each critic.
+     *
+     * @default 0
+     */
+    readonly droppedQuantiles?: number;
+  } = {},
+): tf.Tensor1D | tf.Tensor2D {
+  const each = Object.values(estimates);
+  return each[0].rank === 1
+    ? smallestEstimates(estimates)
+    : smallestQuantiles(each as tf.Tensor2D[], droppedQuantiles);
 }
 
 /**

@@ -306,7 +306,7 @@ const TD3_FORMS: Forms<Td3Config> = {
     "box",
   ],
   "three critics, no target noise": [
-    { criticCount: 3, targetNoise: 0 },
+    { numCritics: 3, targetNoise: 0 },
     "box",
   ],
 };

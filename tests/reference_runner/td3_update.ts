@@ -118,7 +118,7 @@ function compileCase({ inputs }: Case, engine: Engine) {
     gamma: hparams.gamma,
     targetNoise: hparams.target_noise,
     targetNoiseClip: hparams.target_noise_clip,
-    criticCount: arch.critics,
+    numCritics: arch.critics,
   };
   const state = {
     ...initTd3State(model, new RandomStream(0), options),

@@ -18,11 +18,11 @@ import {
   eachCritic,
   initCritics,
   meanEstimates,
+  nextEstimates,
   pickCritics,
   type QFunction,
   type ReparameterizedDistribution,
   smallestEstimates,
-  smallestQuantiles,
   splitRunning,
 } from "@bellman/policies";
 import type { RandomSource } from "@bellman/types";
@@ -288,7 +288,7 @@ function criticsOf({ policy, qf }: SacModel, options: SacUpdateOptions) {
       criticTargets({
         ...batch,
         nextValues: softValues(
-          smallestValues(estimates, options),
+          nextEstimates(estimates, options),
           next.logProb,
           { alpha },
         ),
@@ -396,17 +396,6 @@ function constant<T extends tf.Tensor>(x: T): T {
     gradFunc: (dy) => tf.zerosLike(dy),
   }));
   return still(x);
-}
-
-/** Chooses what critics say of next actions: the minimum, or the smallest quantiles. */
-function smallestValues(
-  estimates: Estimates,
-  { droppedQuantiles = 0 }: Pick<SacUpdateOptions, "droppedQuantiles">,
-): tf.Tensor1D | tf.Tensor2D {
-  const each = Object.values(estimates);
-  return each[0].rank === 1
-    ? smallestEstimates(estimates)
-    : smallestQuantiles(each as tf.Tensor2D[], droppedQuantiles);
 }
 
 /** Returns the value of actions that the policy maximizes. */

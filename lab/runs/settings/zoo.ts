@@ -155,7 +155,7 @@ function policyEntries(
   const pathOf = (name: string) => `policy_kwargs' ${name} of ${origin}`;
   const kwargs = mappingOf(value, `policy_kwargs of ${origin}`);
   return Object.entries(kwargs).flatMap(([name, argument]): Entry[] => {
-    if (name === "n_critics" && isOwn("criticCount")) return [[name, argument]];
+    if (name === "n_critics" && isOwn("numCritics")) return [[name, argument]];
     switch (name) {
       case "n_quantiles":
         return [["values", "quantile"], ["atoms", argument]];

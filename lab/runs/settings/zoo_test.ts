@@ -116,7 +116,7 @@ Deno.test("TD3 and DDPG have the zoo's noise, critics and layers", () => {
     // Where the file says nothing.
     learningStarts: 100,
     hiddenSizes: [400, 300],
-    criticCount: 2,
+    numCritics: 2,
   });
   const plain = read(
     "ddpg",
@@ -130,7 +130,7 @@ Deno.test("TD3 and DDPG have the zoo's noise, critics and layers", () => {
     gradientSteps: 64,
     learningRate: 7e-4,
     learningRateSchedule: "linear",
-    criticCount: 2,
+    numCritics: 2,
     hiddenSizes: [64, 64],
   });
   assertEquals(read("td3", "{gamma: 0.98}").explorationNoise, 0);
