@@ -57,7 +57,13 @@ export function buildParts<Config extends object, P extends Policy>(
     of: title,
     schema: ownSchema(algorithm.meta),
   });
-  const config = Object.assign(defaultsOf<Config>(schema), settings);
+  // Settings of earlier versions are dropped.
+  const current = Object.entries(settings)
+    .filter(([key]) => Object.hasOwn(schema.properties, key));
+  const config = Object.assign(
+    defaultsOf<Config>(schema),
+    Object.fromEntries(current),
+  );
   algorithm.check?.(config, context);
   const parts = algorithm.build(config, context);
   checkParts(parts, title);

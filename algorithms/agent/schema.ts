@@ -5,6 +5,13 @@ import { hintAt } from "@bellman/files/options";
 export interface ConfigSchema {
   /** Each setting's own schema, by key. */
   readonly properties: Readonly<Record<string, PropertySchema>>;
+  /**
+   * Settings of earlier versions, by key: `const` is the value that each had by default,
+   * which is still accepted and dropped; `description` says where the others went.
+   *
+   * @default {}
+   */
+  readonly former?: Readonly<Record<string, PropertySchema>>;
 }
 
 /** JSON Schema of one setting. */
@@ -156,6 +163,32 @@ export function findKey(
   return Object.keys(schema.properties).find((key) =>
     aliasesOf(schema.properties[key]).includes(name)
   );
+}
+
+/**
+ * Finds a setting of earlier versions by its name or an alias.
+ *
+ * @param schema The schema.
+ * @param name Given name.
+ * @returns Its schema, where `const` is the accepted value; `undefined` if there is none.
+ *
+ * @example
+ * ```ts
+ * import { findFormer } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const gone = { const: 1, description: "it is gone", alias: "int" };
+ * const schema = { properties: {}, former: { interval: gone } };
+ * assertEquals(findFormer(schema, "int"), gone);
+ * assertEquals(findFormer(schema, "tau"), undefined);
+ * ```
+ */
+export function findFormer(
+  { former = {} }: ConfigSchema,
+  name: string,
+): PropertySchema | undefined {
+  const key = findKey({ properties: former }, name);
+  return key === undefined ? undefined : former[key];
 }
 
 function describeRange(property: PropertySchema): string {
@@ -379,7 +412,7 @@ export function ownSchema(
   const { network } = schema.properties, own = registeredNetworks();
   if (!network?.enum?.includes("mlp") || own.length === 0) return schema;
   const named = { ...network, enum: [...network.enum, ...own] };
-  return { properties: { ...schema.properties, network: named } };
+  return { ...schema, properties: { ...schema.properties, network: named } };
 }
 
 /** Schema for {@link checkSettings}. */
@@ -392,6 +425,7 @@ export interface SettingsCheck {
 
 /**
  * Validates names and values of settings against a schema, as the command line does.
+ * Settings of earlier versions are accepted with the value that they had by default.
  *
  * @param config Settings by name; undefined ones are ignored.
  * @param check The schema, and the name of what is configured.
@@ -424,6 +458,16 @@ export function checkSettings(
   for (const [name, value] of Object.entries(config)) {
     if (value === undefined) continue;
     if (!Object.hasOwn(schema.properties, name)) {
+      const former = findFormer(schema, name);
+      const gone = former && faultOf(value, former);
+      if (gone !== undefined) {
+        throw new TypeError(
+          `Cannot run ${of} with ${name} = ${gone.shown}: ${
+            former!.description
+          }`,
+        );
+      }
+      if (former !== undefined) continue;
       const key = findKey(schema, name);
       const hint = key === undefined
         ? hintAt(name, Object.keys(schema.properties))

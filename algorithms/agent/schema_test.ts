@@ -135,6 +135,17 @@ Deno.test("an unknown setting is told with the nearest one", () => {
   }
 });
 
+Deno.test("settings of earlier versions are taken with their default alone", () => {
+  const former = { critics: { const: "two", description: "it is gone" } };
+  const options = { of: "SAC", schema: { properties: {}, former } };
+  checkSettings({ critics: "two" }, options);
+  assertThrows(
+    () => checkSettings({ critics: "one" }, options),
+    TypeError,
+    'Cannot run SAC with critics = "one": it is gone',
+  );
+});
+
 Deno.test("a key is found by its name and by each alias", () => {
   assertEquals(aliasesOf(schema.properties.numSteps), ["nsteps", "n_steps"]);
   for (const name of ["numSteps", "nsteps", "n_steps"]) {

@@ -80,8 +80,10 @@ export function resolveTask(
   const properties = Object.fromEntries(
     OF_RUNS.map((key) => [key, run.properties[key]]),
   );
+  const ofAlgorithm = definition.meta.schema;
   const schema = {
-    properties: { ...properties, ...definition.meta.schema.properties },
+    ...ofAlgorithm,
+    properties: { ...properties, ...ofAlgorithm.properties },
   };
   const checked = (entries: Entry[], origin: string) =>
     validateEntries(entries, { schema, origin });

@@ -65,8 +65,9 @@ interface Resolved {
  * ```
  */
 export function fullSchema(algorithm: Algorithm): ConfigSchema {
-  const { properties } = ownSchema(algorithm.meta);
-  return { properties: { ...runSchema().properties, ...properties } };
+  const own = ownSchema(algorithm.meta);
+  const properties = { ...runSchema().properties, ...own.properties };
+  return { ...own, properties };
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   aliasesOf,
   type ConfigSchema,
   faultOf,
+  findFormer,
   findKey,
   type PropertySchema,
 } from "@bellman/agent";
@@ -60,7 +61,9 @@ export interface Validation {
 /**
  * Validates the entries of one source (a file, a preset, `--set`) against the schema.
  *
- * @returns Values by the schema's names, with aliases resolved.
+ * @returns Values by the schema's names, with aliases resolved and without settings of
+ * earlier versions.
+ * @throws {UsageError} If a key or a value is not valid.
  *
  * @example
  * ```ts
@@ -82,6 +85,14 @@ export function validateEntries(
     if (key === undefined && isOpen) {
       valid[name] = raw;
       continue;
+    }
+    const former = key === undefined ? findFormer(schema, name) : undefined;
+    if (former !== undefined) {
+      const gone = faultOf(raw, former);
+      if (gone === undefined) continue;
+      throw new UsageError(
+        `Cannot use ${name} = ${gone.shown} of ${origin}: ${former.description}`,
+      );
     }
     if (key === undefined) {
       throw new UsageError(

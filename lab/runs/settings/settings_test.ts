@@ -2,7 +2,7 @@ import type { ConfigSchema } from "@bellman/agent";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { capture } from "../../../cli/testdata/capture.ts";
 import { assertRefused } from "../../../tests/testdata/refused.ts";
-import { validateEntries } from "./settings.ts";
+import { type Entry, validateEntries } from "./settings.ts";
 import { UsageError } from "../program/errors.ts";
 
 const schema: ConfigSchema = {
@@ -71,6 +71,25 @@ Deno.test("each bad entry is one line that names what was expected", () => {
       use("optimizer", "adm"),
     [`UsageError: Cannot use hiddenSizes = [64,-1] ${of} a list, each an integer of at least 1`]:
       use("hiddenSizes", [64, -1]),
+  });
+});
+
+Deno.test("a setting of earlier versions is dropped, or one line says where it went", () => {
+  const former = {
+    interval: { const: 1, description: "it is gone", alias: "every" },
+    reparameterize: { const: null, description: "it is another's" },
+  };
+  const options = { schema: { ...schema, former }, origin: "a2c.yaml" };
+  const entries = [["interval", 1], ["every", 1], ["reparameterize", null]];
+  assertEquals(
+    validateEntries([...entries, ["gamma", 0.5]] as Entry[], options),
+    { gamma: 0.5 },
+  );
+  assertRefused({
+    "UsageError: Cannot use every = 2 of a2c.yaml: it is gone": () =>
+      validateEntries([["every", 2]], options),
+    "UsageError: Cannot use reparameterize = true of a2c.yaml: it is another's":
+      () => validateEntries([["reparameterize", true]], options),
   });
 });
 
