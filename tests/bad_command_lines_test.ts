@@ -26,7 +26,8 @@ ${code}
 const FILES: Record<string, string | Uint8Array> = {
   "full/notes.txt": "",
   "file.txt": "hello\n",
-  "sac.yaml": "algorithm: sac\nenv: Pendulum-v1\ncritics: value\n",
+  "sac.yaml": "algorithm: sac\nenv: Pendulum-v1\ntau: 0.01\n",
+  "value.yaml": "algorithm: sac\nenv: Pendulum-v1\ncritics: value\n",
   "nokey.yaml": "learnign_rate: 3\n",
   "nested.yaml": "a2c:\n  lr: 3\n",
   "list.yaml": "- 1\n- 2\n",
@@ -124,8 +125,8 @@ train --config @old.yaml
   Cannot use both 'lr' and 'learning_rate' in @old.yaml: they are the same key, give one
 train --config @sac.yaml --set numSteps=5
   Unknown key 'numSteps' in the command line: did you mean 'nSteps'?
-train --preset Pendulum-v1-value
-  Unknown preset 'Pendulum-v1-value' of a2c: it is one of sac, as in 'train sac --preset Pendulum-v1-value'
+train --preset Pendulum-v1-mixture
+  Unknown preset 'Pendulum-v1-mixture' of a2c: it is one of sac-v1, as in 'train sac-v1 --preset Pendulum-v1-mixture'
 train --preset Pong
   Unknown preset 'Pong' of a2c: expected one of CartPole-v1, CartPole-v0, Acrobot-v1, MountainCar-v0, MountainCarContinuous-v0, Pendulum-v1, ALE, baselines
 train --out @file.txt
@@ -154,8 +155,8 @@ train -x
   Unknown option '-x': '--help' lists the options
 train A2C
   Unknown algorithm 'A2C': did you mean 'a2c'?
-train sac --env CartPole-v1 --set critics=value
-  Cannot run SAC with critics: value and discrete actions: expected box actions
+train sac-v1 --env CartPole-v1
+  Cannot run SAC (2018) with actions of type discrete: expected box, or SAC, DQN or PPO for discrete ones
 train sac --env Pendulum-v1 --set bufferSize=100
   Cannot run SAC with batchSize = 256: expected at most bufferSize, 100
 train sac --env Pendulum-v1 --set bufferSize=1e13
@@ -164,12 +165,14 @@ train sac --env Pendulum-v1 --set batchSize=1e8
   Cannot run SAC with batchSize = 100000000: expected at most bufferSize, 1000000
 train sac --env Pendulum-v1 --set learningStarts=2000000
   Cannot run SAC with learningStarts = 2000000: expected at most bufferSize, 1000000
+train --config @value.yaml
+  Cannot use critics = "value" of @value.yaml: a value function is learned by sac-v1 (@bellman/sac-v1)
 train sac --env Pendulum-v1 --set policy=mixture
-  Cannot run SAC with policy: mixture and critics: twin_q: expected critics: value, as the choice of a component has no gradient
-train sac --env Pendulum-v1 --set policy=mixture --set critics=value --set reparameterize=true
-  Cannot run SAC with policy: mixture and reparameterize: true: expected false, as the choice of a component has no gradient
-train sac --env Pendulum-v1 --set critics=value --set temperature=0.1
-  Cannot run SAC with temperature and critics: value: expected rewardScale, which stands in its place
+  Cannot use policy = "mixture" of the command line: it is a setting of sac-v1 (@bellman/sac-v1)
+train sac --env Pendulum-v1 --set target_update_interval=2000
+  Cannot use target_update_interval = 2000 of the command line: it is gone; choose a smaller tau
+train sac-v1 --env Pendulum-v1 --set policy=mixture --set reparameterize=true
+  Cannot run SAC (2018) with policy: mixture and reparameterize: true: expected false, as the choice of a component has no gradient
 train --resume @RUN --every 100
   Cannot use '--every' with --resume: a run resumes with the configuration that it was started with
 train --config @latin.yaml
@@ -253,7 +256,7 @@ train --resume @corrupt
 train trpo
   Unknown algorithm 'trpo': it is not here; expected ppo or acktr, which learn from rollouts as well
 train mine --help
-  Cannot help with 'mine': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, td3, ddpg or …
+  Cannot help with 'mine': expected one of a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, sac-v1, td3 or …
 train a2d --help
   Cannot help with 'a2d': did you mean 'a2c'?
 train a2c gama --help

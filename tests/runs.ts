@@ -16,7 +16,7 @@ import { runDeno } from "./testdata/run_deno.ts";
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 
 /** Names of the algorithms that take no other actions than those of a box. */
-export const BOX_ONLY: readonly string[] = ["td3", "ddpg"];
+export const BOX_ONLY: readonly string[] = ["sac-v1", "td3", "ddpg"];
 
 /** Settings of a small run of an algorithm. */
 export function smallSettings(

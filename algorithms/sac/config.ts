@@ -13,12 +13,6 @@ import schema from "./config.schema.json" with { type: "json" };
  */
 export interface SacConfig {
   /**
-   * Critics: two Q-functions with target networks and a temperature (twin_q), or as in the first paper: a value function with a target network, two Q-functions, and a reward scale instead of the temperature (value). Discrete actions need twin_q.
-   *
-   * @default "twin_q"
-   */
-  critics: "twin_q" | "value";
-  /**
    * Discount factor of one step.
    *
    * @default 0.99
@@ -35,16 +29,6 @@ export interface SacConfig {
    * @maximum 1
    */
   tau: number;
-  /**
-   * Updates between two updates of the target networks.
-   *
-   * @default 1
-   * @minimum 1
-   * @maximum 1000000000000000
-   * @asType integer
-   * @alias target_update_interval
-   */
-  targetUpdateInterval: number;
   /**
    * Learning rate of the policy, and default of those of critics and temperature; null uses 0.0003 or, for discrete actions, 0.001.
    *
@@ -302,56 +286,6 @@ export interface SacConfig {
    */
   initializer: "torch" | "glorot";
   /**
-   * Distribution of box actions before the tanh; a mixture needs value critics.
-   *
-   * @default "gaussian"
-   */
-  policy: "gaussian" | "mixture";
-  /**
-   * Number of Gaussians in a mixture.
-   *
-   * @default 4
-   * @minimum 1
-   * @maximum 10000
-   * @asType integer
-   * @alias K
-   */
-  components: number;
-  /**
-   * Policy gradient through the Q functions (true) or by likelihood ratio (false), with value critics; null uses true, but false for mixtures.
-   *
-   * @default null
-   */
-  reparameterize: boolean | null;
-  /**
-   * Prior that the policy's entropy is relative to, with value critics: uniform, or a standard normal.
-   *
-   * @default "uniform"
-   * @alias action_prior
-   */
-  actionPrior: "uniform" | "normal";
-  /**
-   * Weight of the penalty on the policy's means and log standard deviations, with value critics.
-   *
-   * @default 0.001
-   * @minimum 0
-   * @maximum 1e30
-   * @alias reg
-   */
-  policyRegularization: number;
-  /**
-   * Use the policy loss of haarnoja/sac, with value critics: the first Q-function instead of the minimum, and no prior if the policy is reparameterized.
-   *
-   * @default false
-   */
-  haarnojaPolicyLoss: boolean;
-  /**
-   * Let the gradient of a mixture also flow through the sampled action, as in the released haarnoja/sac; the estimate is then biased.
-   *
-   * @default false
-   */
-  haarnojaMixtureGradient: boolean;
-  /**
    * Explore box actions with state-dependent noise (gSDE).
    *
    * @default false
@@ -385,8 +319,37 @@ export interface SacConfig {
   squashCorrection: "exact" | "epsilon";
 }
 
+const ELSEWHERE = "it is a setting of sac-v1 (@bellman/sac-v1)";
+
+/** Settings of earlier versions, with the values that they had by default. */
+const former: ConfigSchema["former"] = {
+  critics: {
+    const: "twin_q",
+    description: "a value function is learned by sac-v1 (@bellman/sac-v1)",
+  },
+  policy: { const: "gaussian", description: ELSEWHERE },
+  components: { const: 4, description: ELSEWHERE, alias: "K" },
+  reparameterize: { const: null, description: ELSEWHERE },
+  actionPrior: {
+    const: "uniform",
+    description: ELSEWHERE,
+    alias: "action_prior",
+  },
+  policyRegularization: { const: 0.001, description: ELSEWHERE, alias: "reg" },
+  haarnojaPolicyLoss: { const: false, description: ELSEWHERE },
+  haarnojaMixtureGradient: { const: false, description: ELSEWHERE },
+  targetUpdateInterval: {
+    const: 1,
+    description: "it is gone; choose a smaller tau",
+    alias: "target_update_interval",
+  },
+};
+
 /** JSON Schema of {@linkcode SacConfig}, made from the type. */
-export const sacConfigSchema: ConfigSchema = schema as ConfigSchema;
+export const sacConfigSchema: ConfigSchema = {
+  ...schema as ConfigSchema,
+  former,
+};
 
 /**
  * Default settings: for box actions those of Stable-Baselines3, which are the second

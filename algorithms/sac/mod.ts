@@ -1,7 +1,6 @@
 /**
- * Soft actor-critic (SAC): the algorithm, its losses and updates as pure functions in
- * today's form, in the first form with a value function, and for discrete actions; its
- * settings and presets.
+ * Soft actor-critic (SAC): the algorithm, its losses and updates as pure functions for
+ * box and for discrete actions; its settings and presets.
  *
  * @example Learn which action pays
  * ```ts
@@ -46,8 +45,6 @@
  */
 export * from "./config.ts";
 export * from "./updates/discrete_update.ts";
-export * from "./haarnoja2018/losses.ts";
-export * from "./haarnoja2018/value_update.ts";
 export * from "./updates/losses.ts";
 export * from "./updates/model.ts";
 export * from "./presets.ts";

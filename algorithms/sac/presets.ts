@@ -24,13 +24,11 @@ function mujocoPreset(
 
 /**
  * Tuned settings as YAML texts by environment id, where `ALE` covers all ids that start
- * with `ALE/`, and by name for other forms of SAC. Keys are those of
- * {@linkcode SacConfig} and of a run: `env`, `totalTimesteps`, `numEnvs`.
+ * with `ALE/`. Keys are those of {@linkcode SacConfig} and of a run: `env`,
+ * `totalTimesteps`, `numEnvs`.
  */
 export const sacPresets: Readonly<Record<string, string>> = {
   "Pendulum-v1": texts["pendulum_v1.yaml"],
-  "Pendulum-v1-value": texts["pendulum_v1_value.yaml"],
-  "Pendulum-v1-mixture": texts["pendulum_v1_mixture.yaml"],
   "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],
   "CartPole-v1": texts["cartpole_v1.yaml"],
   "ALE": texts["atari.yaml"],

@@ -26,16 +26,11 @@ import {
   qFunction,
   type StochasticPolicy,
   stochasticPolicy,
-  valueFunction,
 } from "@bellman/policies";
 import { scheduledOverRun } from "@bellman/schedulers";
 import type * as tf from "@tensorflow/tfjs";
 import { type SacConfig, sacConfigSchema } from "./config.ts";
 import { discreteSacUpdate } from "./updates/discrete_update.ts";
-import {
-  initSacValueState,
-  sacValueUpdate,
-} from "./haarnoja2018/value_update.ts";
 import { sacPresets } from "./presets.ts";
 import { type SettledConfig, settledConfig } from "./settled_config.ts";
 import { initSacState, sacUpdate } from "./updates/update.ts";
@@ -60,15 +55,8 @@ export const sac: Algorithm<SacConfig, StochasticPolicy> = {
     schema: sacConfigSchema,
     presets: sacPresets,
     statistics: {
-      policy_kl_loss: ["Policy loss: divergence"],
-      policy_regularization_loss: [
-        "Policy loss: regularization",
-        "policy_reg_loss",
-      ],
       temperature_loss: ["Temperature loss", "ent_coef_loss"],
       temperature: ["Temperature", "ent_coef"],
-      value_mean: ["Value: mean", "vf-avg"],
-      value_std: ["Value: standard deviation", "vf-std"],
       q1_mean: ["First Q value: mean", "qf1-avg"],
       q1_std: ["First Q value: standard deviation", "qf1-std"],
       q2_mean: ["Second Q value: mean", "qf2-avg"],
@@ -102,11 +90,10 @@ export const sac: Algorithm<SacConfig, StochasticPolicy> = {
  * and entropy from sampled batches. The saved state includes the replay buffer; a
  * restored agent continues bit for bit.
  *
- * Box actions use today's form (two Q-functions, a learned temperature) or, with
- * `critics: "value"`, that of the first paper; discrete ones Christodoulou's.
+ * Box actions use two Q-functions with target networks and a learned temperature,
+ * discrete ones Christodoulou's form of it. The first paper's SAC is `@bellman/sac-v1`.
  *
- * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1812.05905) and the first paper
- * (https://arxiv.org/abs/1801.01290); Christodoulou 2019
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1812.05905); Christodoulou 2019
  * (https://arxiv.org/abs/1910.07207).
  *
  * @typeParam E Environments, or their spaces: the type of the actions.
@@ -184,7 +171,7 @@ export class SAC<const E extends AgentSpaces = AgentSpaces>
   }
 }
 
-/** Parts that depend on the form of SAC. */
+/** Parts that depend on the kind of actions. */
 interface SacForm extends Pick<Parts<StochasticPolicy>, "policy" | "state"> {
   /** Update. */
   readonly learn: AnyUpdate;
@@ -261,21 +248,8 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
     );
   }
   const spaces = { ...layers, actionSpace };
-  const distribution = config.policy;
-  const policy = stochasticPolicy({ ...config, ...spaces, distribution });
+  const policy = stochasticPolicy({ ...config, ...spaces });
   const qf = qFunction(spaces), model = { policy, qf }, estimate = qf.apply;
-  if (config.critics === "value") {
-    const valueModel = { ...model, vf: valueFunction(spaces) };
-    return {
-      ...{ policy, estimate },
-      noises: ["noise"],
-      state: initSacValueState(valueModel, random),
-      learn: sacValueUpdate(valueModel, {
-        ...config,
-        reparameterize: config.reparameterize ?? undefined,
-      }),
-    };
-  }
   return {
     ...{ policy, estimate },
     noises: ["noise", "nextNoise"],
@@ -311,7 +285,7 @@ function numbersOf(
   { totalTimesteps }: AgentContext,
   rewardScale: (iteration: number) => number = () => config.rewardScale,
 ): (progress: Progress) => Record<string, number> {
-  const { learningRate, tau, targetUpdateInterval, temperature } = config;
+  const { learningRate, tau, temperature } = config;
   const schedule = config.learningRateSchedule;
   const scheduled = (value: number | null) =>
     scheduledOverRun(value ?? learningRate, { totalTimesteps, schedule });
@@ -329,7 +303,7 @@ function numbersOf(
       learningRate: rate(steps),
       criticLearningRate: criticRate(steps),
       temperatureLearningRate: temperatureRate(steps),
-      tau: updates % targetUpdateInterval === 0 ? tau : 0,
+      tau,
       rewardScale: scale,
       ...(temperature !== null && { alpha: temperature }),
     };
@@ -341,7 +315,7 @@ function unusedOf(
   config: SacConfig,
   spaces: KnownSpaces,
 ): Record<string, string> {
-  const { critics, temperature, policy, targetEntropy } = config;
+  const { temperature, targetEntropy } = config;
   const isDiscrete = spaces.actionSpace?.type === "discrete";
   const isBox = spaces.actionSpace?.type === "box";
   const unused = (why: string, ...keys: (keyof SacConfig)[]) =>
@@ -362,29 +336,13 @@ function unusedOf(
       unused("discrete actions are not squashed", "squashCorrection")),
     ...(targetEntropy !== null &&
       unused("targetEntropy is given", "targetEntropyFactor")),
-    ...((critics === "value" || temperature !== null) &&
+    ...(temperature !== null &&
       unused(
-        critics === "value"
-          ? "value critics have rewardScale instead of a temperature"
-          : "the temperature is fixed",
+        "the temperature is fixed",
         "initialTemperature",
         "temperatureLearningRate",
         "targetEntropy",
         "targetEntropyFactor",
-      )),
-    ...(critics === "twin_q" &&
-      unused(
-        "it is for critics: value",
-        "reparameterize",
-        "actionPrior",
-        "policyRegularization",
-        "haarnojaPolicyLoss",
-      )),
-    ...(policy !== "mixture" &&
-      unused(
-        "it is for policy: mixture",
-        "components",
-        "haarnojaMixtureGradient",
       )),
   };
 }
@@ -396,30 +354,9 @@ function checkConfig(
 ): void {
   const { actionSpace } = context;
   checkReplay(settledConfig(config, context), { of: "SAC", ...context });
-  const { critics, policy, useSde, reparameterize, temperature } = config;
-  const refuse = (settings: string, wanted: string): never => {
-    throw new TypeError(`Cannot run SAC with ${settings}: expected ${wanted}`);
-  };
-  const boxOnly = {
-    "critics: value": critics === "value",
-    useSde,
-    "policy: mixture": policy === "mixture",
-  };
-  for (const [setting, isChosen] of Object.entries(boxOnly)) {
-    if (!isChosen || actionSpace.type === "box") continue;
-    refuse(`${setting} and discrete actions`, "box actions");
-  }
-  if (critics === "value" && temperature !== null) {
-    refuse(
-      "temperature and critics: value",
-      "rewardScale, which stands in its place",
+  if (config.useSde && actionSpace.type !== "box") {
+    throw new TypeError(
+      "Cannot run SAC with useSde and discrete actions: expected box actions",
     );
-  }
-  const why = "as the choice of a component has no gradient";
-  if (policy === "mixture" && critics !== "value") {
-    refuse("policy: mixture and critics: twin_q", `critics: value, ${why}`);
-  }
-  if (policy === "mixture" && reparameterize === true) {
-    refuse("policy: mixture and reparameterize: true", `false, ${why}`);
   }
 }

@@ -148,7 +148,6 @@ const NORMALIZED: Readonly<Record<string, Partial<SacConfig>>> = {
     nSteps: 3,
     replay: "proportional",
   },
-  "value critics": { critics: "value" },
 };
 
 for (const [name, config] of Object.entries(NORMALIZED)) {

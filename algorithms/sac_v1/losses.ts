@@ -16,7 +16,7 @@ import * as tf from "@tensorflow/tfjs";
  * @example
  * ```ts
  * import * as tf from "@bellman/compute/tf";
- * import { likelihoodRatioPolicyLoss } from "@bellman/sac";
+ * import { likelihoodRatioPolicyLoss } from "@bellman/sac-v1";
  * import { assertEquals } from "@std/assert";
  *
  * await tf.setBackend("cpu");
@@ -44,7 +44,7 @@ export function likelihoodRatioPolicyLoss(
  * @example
  * ```ts
  * import * as tf from "@bellman/compute/tf";
- * import { normalPriorLogProb } from "@bellman/sac";
+ * import { normalPriorLogProb } from "@bellman/sac-v1";
  * import { assertAlmostEquals } from "@std/assert";
  *
  * await tf.setBackend("cpu");

@@ -20,21 +20,27 @@ import {
   smallestEstimates,
   type ValueFunction,
 } from "@bellman/policies";
+import {
+  entropyBonus,
+  reparameterizedPolicyLoss,
+  type SacDiagnostics,
+  type SacInputs,
+  type SacModel,
+  type SacUpdate,
+  softValues,
+} from "@bellman/sac";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import { reparameterizedPolicyLoss, softValues } from "../updates/losses.ts";
-import type { SacDiagnostics, SacInputs, SacUpdate } from "../updates/model.ts";
-import { entropyBonus, type SacModel } from "../updates/update.ts";
 import { likelihoodRatioPolicyLoss, normalPriorLogProb } from "./losses.ts";
 
-/** {@link SacModel} with a value function. */
-export interface SacValueModel extends SacModel {
+/** Policy, Q-functions and value function of continuous actions in [-1, 1]. */
+export interface SacV1Model extends SacModel {
   /** Value function, also the form of its target network. */
   readonly vf: ValueFunction;
 }
 
-/** Options of {@link sacValueUpdate}. */
-export interface SacValueUpdateOptions {
+/** Options of {@link sacV1Update}. */
+export interface SacV1UpdateOptions {
   /**
    * Optimizer of all networks; each has its own state.
    *
@@ -83,8 +89,8 @@ export interface SacValueUpdateOptions {
   readonly haarnojaMixtureGradient?: boolean;
 }
 
-/** Training state of SAC with a value function. */
-export type SacValueState = {
+/** Training state of the first paper's SAC. */
+export type SacV1State = {
   /** Parameters of the policy. */
   policy: Params;
   /** Parameters of both Q-functions, under `qf1/` and `qf2/`. */
@@ -106,7 +112,7 @@ export type SacValueState = {
  * mean and standard deviation of V (`value_mean`, `value_std`), and the losses.
  * `policy_loss` is the sum of `policy_kl_loss` and `policy_regularization_loss`.
  */
-export type SacValueStatistics =
+export type SacV1Statistics =
   & SacDiagnostics
   & Record<
     | `value_${"mean" | "std"}`
@@ -116,20 +122,20 @@ export type SacValueStatistics =
   >;
 
 /** Hyperparameters of an update, and noise of its sampled actions. */
-export type SacValueInputs = Omit<SacInputs, "nextNoise">;
+export type SacV1Inputs = Omit<SacInputs, "nextNoise">;
 
 /**
  * Update as a pure function from one training state to the next. The temperature is 1:
  * the reward scale is its inverse.
  */
-export type SacValueUpdate = SacUpdate<
-  SacValueInputs,
-  SacValueState,
-  SacValueStatistics
+export type SacV1Update = SacUpdate<
+  SacV1Inputs,
+  SacV1State,
+  SacV1Statistics
 >;
 
 /**
- * Makes the update of SAC with a value function: two Q-functions, V and a target
+ * Makes the update of SAC as in its first paper: two Q-functions, V and a target
  * network of V, as one pure function of tensors, which can be traced and compiled. All
  * gradients are taken at the parameters before the update.
  *
@@ -151,7 +157,7 @@ export type SacValueUpdate = SacUpdate<
  * @example
  * ```ts
  * import * as tf from "@bellman/compute/tf";
- * import { initSacValueState, sacValueUpdate } from "@bellman/sac";
+ * import { initSacV1State, sacV1Update } from "@bellman/sac-v1";
  * import { RandomStream } from "@bellman/compute";
  * import { qFunction, stochasticPolicy, valueFunction } from "@bellman/policies";
  * import { assert } from "@std/assert";
@@ -168,8 +174,8 @@ export type SacValueUpdate = SacUpdate<
  *   qf: qFunction(spaces),
  *   vf: valueFunction(spaces),
  * };
- * const state = initSacValueState(model, new RandomStream(1));
- * const update = sacValueUpdate(model, { actionPrior: "normal" });
+ * const state = initSacV1State(model, new RandomStream(1));
+ * const update = sacV1Update(model, { actionPrior: "normal" });
  * const { stats } = update(state, {
  *   observations: tf.zeros([4, 3]),
  *   actions: tf.zeros([4, 1]),
@@ -184,13 +190,13 @@ export type SacValueUpdate = SacUpdate<
  * assert(stats.value_loss.arraySync() > 0);
  * ```
  */
-export function sacValueUpdate(
-  model: SacValueModel,
-  options: SacValueUpdateOptions = {},
-): SacValueUpdate {
+export function sacV1Update(
+  model: SacV1Model,
+  options: SacV1UpdateOptions = {},
+): SacV1Update {
   const { qf, vf } = model;
   const { optimizer = adamTf1(), gamma = 0.99 } = options;
-  const policy = valuePolicy(model, options);
+  const policy = policyLosses(model, options);
 
   return (state, batch, inputs) =>
     tidy(() => {
@@ -265,7 +271,7 @@ export function sacValueUpdate(
 }
 
 /**
- * Makes the initial training state of {@link sacValueUpdate}. The target network is a
+ * Makes the initial training state of {@link sacV1Update}. The target network is a
  * copy of V.
  *
  * @param model Policy, value function and form of the Q-functions.
@@ -275,7 +281,7 @@ export function sacValueUpdate(
  *
  * @example
  * ```ts
- * import { initSacValueState } from "@bellman/sac";
+ * import { initSacV1State } from "@bellman/sac-v1";
  * import { RandomStream } from "@bellman/compute";
  * import { qFunction, stochasticPolicy, valueFunction } from "@bellman/policies";
  * import { assertEquals } from "@std/assert";
@@ -290,15 +296,15 @@ export function sacValueUpdate(
  *   qf: qFunction(spaces),
  *   vf: valueFunction(spaces),
  * };
- * const state = initSacValueState(model, new RandomStream(1));
+ * const state = initSacV1State(model, new RandomStream(1));
  * assertEquals(Object.keys(state.targets), Object.keys(state.value));
  * ```
  */
-export function initSacValueState(
-  model: SacValueModel,
+export function initSacV1State(
+  model: SacV1Model,
   random: RandomSource,
-  options: Pick<SacValueUpdateOptions, "optimizer"> = {},
-): SacValueState {
+  options: Pick<SacV1UpdateOptions, "optimizer"> = {},
+): SacV1State {
   const { optimizer = adamTf1() } = options;
   const policy = model.policy.init(random);
   const critics = initCritics(model.qf, random);
@@ -321,9 +327,9 @@ interface Acting {
 }
 
 /** Makes the chosen policy loss of a model. */
-function valuePolicy(
+function policyLosses(
   { policy, qf }: SacModel,
-  options: SacValueUpdateOptions,
+  options: SacV1UpdateOptions,
 ) {
   const { distribution } = policy;
   const isMixture = "components" in distribution;

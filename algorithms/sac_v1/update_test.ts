@@ -1,27 +1,28 @@
 import { assert, assertAlmostEquals, assertThrows } from "@std/assert";
 import { RandomStream, sgd } from "@bellman/compute";
 import { addPrefix, pickPrefix } from "@bellman/policies";
+import type { SacNumbers } from "@bellman/sac";
 import * as tf from "@tensorflow/tfjs";
-import { assertDescent } from "../testdata/descent.ts";
-import { continuousBatch, continuousModel } from "../testdata/models.ts";
-import type { SacNumbers } from "../updates/model.ts";
+import { assertDescent } from "../sac/testdata/descent.ts";
+import { continuousBatch } from "../sac/testdata/models.ts";
+import { valueModel } from "./testdata/models.ts";
 import {
-  initSacValueState,
-  type SacValueState,
-  sacValueUpdate,
-  type SacValueUpdateOptions,
-} from "./value_update.ts";
+  initSacV1State,
+  type SacV1State,
+  sacV1Update,
+  type SacV1UpdateOptions,
+} from "./update.ts";
 
 await tf.setBackend("cpu");
 
-function setup(options: SacValueUpdateOptions = {}) {
-  const model = continuousModel();
+function setup(options: SacV1UpdateOptions = {}) {
+  const model = valueModel();
   const optimizer = sgd();
-  const state = initSacValueState(model, new RandomStream(5), { optimizer });
+  const state = initSacV1State(model, new RandomStream(5), { optimizer });
   const batch = continuousBatch(3);
-  const update = sacValueUpdate(model, { optimizer, ...options });
+  const update = sacV1Update(model, { optimizer, ...options });
   const run = (
-    state: SacValueState,
+    state: SacV1State,
     rates: Partial<SacNumbers> = {},
   ) =>
     update(state, batch, {
@@ -67,12 +68,12 @@ for (
 }
 
 Deno.test("by likelihood ratio the policy moves as reparameterized, in the mean", () => {
-  const model = continuousModel();
+  const model = valueModel();
   const optimizer = sgd();
-  const state = initSacValueState(model, new RandomStream(5), { optimizer });
+  const state = initSacV1State(model, new RandomStream(5), { optimizer });
   const batch = continuousBatch(3, { rows: 8_000 });
   const [pathwise, score] = [true, false].map((reparameterize) => {
-    const update = sacValueUpdate(model, {
+    const update = sacV1Update(model, {
       optimizer,
       reparameterize,
       actionPrior: "normal",
@@ -139,7 +140,7 @@ Deno.test("the reparameterized loss knows the prior, haarnoja's does not", () =>
 Deno.test("the regularisation pulls means and deviations to those of the standard normal", () => {
   const { state, run } = setup({ policyRegularization: 0.5 });
   const { stats } = run(state);
-  const { policy } = continuousModel();
+  const { policy } = valueModel();
   const { observations } = continuousBatch(3);
   const parameters = policy.apply(state.policy, observations).policy;
   assertAlmostEquals(
@@ -157,7 +158,7 @@ Deno.test("the regularisation pulls means and deviations to those of the standar
 
 Deno.test("a mixture is not reparameterized", () => {
   assertThrows(
-    () => sacValueUpdate(continuousModel("mixture"), { reparameterize: true }),
+    () => sacV1Update(valueModel("mixture"), { reparameterize: true }),
     TypeError,
     "Cannot reparameterize a mixture",
   );

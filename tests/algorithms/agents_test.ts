@@ -470,7 +470,7 @@ for (const definition of ALGORITHMS) {
 
 /** One action alone, and one beside others, which some algorithms do not take. */
 const NO_CHOICE: [AgentSpaces["actionSpace"], takenBy: RegExp][] = [
-  [{ type: "discrete", n: 1, start: 7 }, /^(?!td3|ddpg)/],
+  [{ type: "discrete", n: 1, start: 7 }, /^(?!sac-v1|td3|ddpg)/],
   [{ type: "multiDiscrete", nvec: [1, 3] }, /^(a2c|a3c|acer|acktr|ppo)$/],
 ];
 
@@ -576,11 +576,13 @@ const REFUSED: Readonly<Record<string, Refusal[]>> = {
   ],
   sac: [
     [{ learningStarts: 200, bufferSize: 100 }, "learningStarts = 200"],
-    [{ policy: "mixture" }, "critics: value"],
-    [{ critics: "value", temperature: 0.1 }, "rewardScale"],
-    [{ critics: "value" }, "discrete actions", { actionSpace: DISCRETE }],
     [{ useSde: true }, "discrete actions", { actionSpace: DISCRETE }],
     [{}, "multiBinary", spacesOf("multiBinary")],
+  ],
+  "sac-v1": [
+    [{}, "expected box, or SAC, DQN or PPO", { actionSpace: DISCRETE }],
+    [{}, "multiBinary", spacesOf("multiBinary")],
+    [{ policy: "mixture", reparameterize: true }, "has no gradient"],
   ],
   td3: BOX_ONLY,
   ddpg: BOX_ONLY,

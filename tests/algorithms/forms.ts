@@ -13,6 +13,7 @@ import { ALGORITHMS } from "@bellman/runs/settings";
 import type { DqnConfig } from "@bellman/dqn";
 import type { PpoConfig } from "@bellman/ppo";
 import type { SacConfig } from "@bellman/sac";
+import type { SacV1Config } from "@bellman/sac-v1";
 import type { Td3Config } from "@bellman/td3";
 import {
   type ACTIONS,
@@ -48,6 +49,9 @@ const SMALL: Readonly<Record<string, object>> = {
   } satisfies Partial<DqnConfig>,
   ppo: { numSteps: 4, minibatches: 2 } satisfies Partial<PpoConfig>,
   sac: { bufferSize: 60, learningStarts: 8 } satisfies Partial<SacConfig>,
+  "sac-v1": { bufferSize: 60, learningStarts: 8 } satisfies Partial<
+    SacV1Config
+  >,
   td3: { bufferSize: 60, learningStarts: 8 } satisfies Partial<Td3Config>,
   ddpg: { bufferSize: 60, learningStarts: 8 } satisfies Partial<Td3Config>,
   async: {
@@ -244,7 +248,7 @@ const SAC_FORMS: Forms<SacConfig> = {
   "two Q functions": [{}, "box"],
   "a given temperature": [{ temperature: 0.2 }, "box"],
   "several updates at once": [
-    { trainFrequency: 3, gradientSteps: -1, targetUpdateInterval: 2 },
+    { trainFrequency: 3, gradientSteps: -1 },
     "box",
   ],
   "proportional replay of several steps": [
@@ -253,16 +257,6 @@ const SAC_FORMS: Forms<SacConfig> = {
   ],
   "replay by rank": [{ replay: "rank" }, "box"],
   "state-dependent noise": [{ useSde: true, sdeSampleFrequency: 4 }, "box"],
-  "value critics": [{ critics: "value", actionPrior: "normal" }, "box"],
-  "value critics by likelihood ratio": [
-    { critics: "value", reparameterize: false },
-    "box",
-  ],
-  "a mixture": [{ critics: "value", policy: "mixture" }, "box"],
-  "value critics, returns of several steps": [
-    { critics: "value", actionPrior: "normal", nSteps: 3 },
-    "box",
-  ],
   "discrete actions": [{ initialExploration: "policy" }],
   "discrete actions, returns of several steps": [{ nSteps: 3 }],
   "random actions that are repeated": [
@@ -293,6 +287,32 @@ const SAC_FORMS: Forms<SacConfig> = {
   ],
 };
 
+const SAC_V1_FORMS: Forms<SacV1Config> = {
+  "a normal prior": [{ actionPrior: "normal" }, "box"],
+  "by likelihood ratio": [{ reparameterize: false }, "box"],
+  "a mixture": [{ policy: "mixture" }, "box"],
+  "proportional replay of several steps": [
+    { actionPrior: "normal", nSteps: 3, replay: "proportional" },
+    "box",
+  ],
+  "returns that count the last entropy alone": [
+    { nSteps: 2, nStepEntropy: "last" },
+    "box",
+  ],
+  "random actions that are repeated": [
+    { initialExploration: "repeated", learningStarts: 48 },
+    "box",
+  ],
+  "losses as released": [
+    {
+      policy: "mixture",
+      haarnojaPolicyLoss: true,
+      haarnojaMixtureGradient: true,
+    },
+    "box",
+  ],
+};
+
 const TD3_FORMS: Forms<Td3Config> = {
   "noise of each step": [{}, "box"],
   "noise that is a walk": [{ explorationNoiseType: "ou" }, "box"],
@@ -318,6 +338,7 @@ const FORMS: Readonly<Record<string, Forms>> = {
   dqn: DQN_FORMS,
   ppo: PPO_FORMS,
   sac: SAC_FORMS,
+  "sac-v1": SAC_V1_FORMS,
   td3: TD3_FORMS,
   ddpg: TD3_FORMS,
   a3c: {

@@ -138,6 +138,6 @@ export function assertEffects(given: Form, steps: number): void {
 
 /** Forms of every kind of actions, and of what leaves settings without effect. */
 export const TYPICAL: readonly Form[] = ALL_FORMS.filter(({ name }) =>
-  /^[^,]+, (discrete actions|box actions|two (networks|Q functions)|a given temperature|value critics|a mixture|double|noise( of each step)?|no (replay|trust region.*))$/
+  /^[^,]+, (discrete actions|box actions|two (networks|Q functions)|a given temperature|a normal prior|a mixture|double|noise( of each step)?|no (replay|trust region.*))$/
     .test(name)
 );

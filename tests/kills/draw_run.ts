@@ -108,13 +108,18 @@ function drawSac(
     useSde: false,
   };
   if (!isDiscrete) {
-    if (chance(random, 0.25)) {
-      settings.critics = "value";
-      settings.policy = pick(random, ["gaussian", "mixture"]);
-    } else if (chance(random, 0.3)) settings.useSde = true;
+    if (chance(random, 0.3)) settings.useSde = true;
     settings.policyPlots = chance(random, 0.1);
   }
   return settings;
+}
+
+function drawSacV1(random: SeededRandom): Record<string, unknown> {
+  return {
+    ...drawReplay(random),
+    policy: pick(random, ["gaussian", "mixture"]),
+    policyPlots: chance(random, 0.1),
+  };
 }
 
 function drawTd3(random: SeededRandom): Record<string, unknown> {
@@ -301,6 +306,7 @@ const DRAWS: Readonly<Record<string, typeof drawPpo>> = {
   dqn: drawDqn,
   ppo: drawPpo,
   sac: drawSac,
+  "sac-v1": drawSacV1,
   td3: drawTd3,
   ddpg: drawTd3,
 };

@@ -18,7 +18,6 @@ import {
 type Saying = [kind: IdentityKind, updates: number, config?: object];
 
 const PRIORITIES = ["proportional", "rank"] as const;
-const VALUE_CRITICS = { critics: "value", rewardScale: 20 } as const;
 
 const SAYS: Readonly<Record<string, Record<string, Saying>>> = {
   a2c: {
@@ -84,18 +83,12 @@ const SAYS: Readonly<Record<string, Record<string, Saying>>> = {
     ],
     "replay by rank": ["box", 500, { replay: "rank" }],
     "state-dependent exploration": ["box", 500, { useSde: true }],
-    "value critics": ["box", 500, VALUE_CRITICS],
-    "value critics by likelihood ratio": [
-      "box",
-      500,
-      { ...VALUE_CRITICS, reparameterize: false },
-    ],
-    "a mixture": [
-      "box",
-      500,
-      { ...VALUE_CRITICS, policy: "mixture", components: 2 },
-    ],
     "discrete actions": ["discrete", 500, { targetEntropyFactor: 0.2 }],
+  },
+  "sac-v1": {
+    "a Gaussian": ["box", 500],
+    "by likelihood ratio": ["box", 500, { reparameterize: false }],
+    "a mixture": ["box", 500, { policy: "mixture", components: 2 }],
   },
   td3: {
     "two Q functions": ["box", 500],
@@ -158,7 +151,7 @@ const VALUES: Readonly<
 };
 
 /** Algorithms of box actions alone. */
-const BOX_ONLY = ["td3", "ddpg"];
+const BOX_ONLY = ["sac-v1", "td3", "ddpg"];
 
 for (const [algorithm, [updates, ...configs]] of Object.entries(VALUES)) {
   const { meta: { schema: { properties }, isGreedy } } = ALGORITHMS

@@ -15,7 +15,7 @@ import { PLAN_FILE } from "../../lab/experiments/folder.ts";
 import { parsePlan } from "../../lab/experiments/plan.ts";
 import { shellWord } from "@bellman/runs/program";
 import { writeWhole } from "../../lab/runs/program/errors.ts";
-import { familyOf } from "./result_paths.ts";
+import { familyOf, folderOf } from "./result_paths.ts";
 import {
   barText,
   countReached,
@@ -39,14 +39,15 @@ const ALONE = /^(--print|--help|-h|--table(=.*)?)$/;
 
 /** Finds the plan of a package. */
 function placeOf(name: string): ResultsPlace | string {
-  const folder = `algorithms/${name}/results`;
+  const folder = `algorithms/${folderOf(name)}/results`;
   if (existsSync(`${folder}/${PLAN_FILE}`)) return { name, folder };
   if (ALGORITHMS.some((it) => it.meta.name === name)) {
     const family = familyOf(name);
     return `Cannot bench '${name}' by a plan of its own: its variants are in that of ${family}, as in 'deno task bench:learning ${family} --only ${name}'`;
   }
   const names = [...Deno.readDirSync("algorithms")].map((it) => it.name)
-    .filter((it) => existsSync(`algorithms/${it}/results/${PLAN_FILE}`));
+    .filter((it) => existsSync(`algorithms/${it}/results/${PLAN_FILE}`))
+    .map((it) => it.replaceAll("_", "-"));
   return `Cannot bench '${name}': expected ${
     names.sort().join(" or ")
   }; ${USAGE}`;

@@ -23,7 +23,10 @@ Deno.test("results are named after the preset, the environment or its defaults",
   const env = "Pendulum-v1";
   assertEquals(nameOf({ env }), env);
   assertEquals(nameOf({ env, preset: "" }), env);
-  assertEquals(nameOf({ env, preset: "Pendulum-v1-value" }), `${env}-value`);
+  assertEquals(
+    nameOf({ env, preset: "Pendulum-v1-mixture" }),
+    `${env}-mixture`,
+  );
   assertEquals(nameOf({ env, preset: NO_PRESET }), `${env}-defaults`);
 });
 

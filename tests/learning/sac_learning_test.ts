@@ -1,4 +1,5 @@
 import type { SacConfig } from "@bellman/sac";
+import type { SacV1Config } from "@bellman/sac-v1";
 import { assert, assertAlmostEquals } from "@std/assert";
 import { learn, valuesOf } from "./testdata/learn.ts";
 import { chainOf, IDENTITIES, type ToyTask } from "./toy_vec_env.ts";
@@ -33,33 +34,33 @@ function softChain(
   return values;
 }
 
-const ENTROPIES: Readonly<Record<string, [Partial<SacConfig>, number]>> = {
-  "discrete actions": [{}, Math.log(4)],
-  "two Q functions": [{}, Math.log(2)],
-  "value critics": [{ critics: "value" }, Math.log(2)],
+/** Algorithms, settings, and entropies of a policy that is uniform. */
+const ENTROPIES: Readonly<
+  Record<string, [string, Partial<SacConfig & SacV1Config>, number]>
+> = {
+  "discrete actions": ["sac", { temperature: 0.8 }, Math.log(4)],
+  "two Q functions": ["sac", { temperature: 0.8 }, Math.log(2)],
+  "a V function": [
+    "sac-v1",
+    { rewardScale: 1, policyRegularization: 0 },
+    Math.log(2),
+  ],
 };
 
-for (const [name, [config, entropy]] of Object.entries(ENTROPIES)) {
+for (const [name, [algorithm, config, entropy]] of Object.entries(ENTROPIES)) {
   for (const nSteps of [1, 3]) {
     Deno.test(`returns of ${nSteps} count the entropy of every state, ${name}`, async () => {
-      const isValue = config.critics === "value";
-      const alpha = isValue ? 1 : 0.8, gamma = 0.5;
+      const { temperature: alpha = 1 } = config, gamma = 0.5;
       for (const ends of ["terminated", "truncated"] as const) {
         const task = name === "discrete actions"
           ? { ...chainOf(ends), actionSpace: IDENTITIES.discrete.actionSpace }
           : { ...chainOf(ends), actionSpace: IDENTITIES.box.actionSpace };
-        const { agent } = await learn("sac", task, {
+        const { agent } = await learn(algorithm, task, {
           updates: 500,
-          config: {
-            ...config,
-            gamma,
-            nSteps,
-            tau: 0.05,
-            policyRegularization: 0,
-            ...(!isValue && { temperature: alpha }),
-          },
+          config: { ...config, gamma, nSteps, tau: 0.05 },
         });
-        const wanted = softChain(ends, { gamma, worth: alpha * entropy });
+        const worth = (alpha ?? 1) * entropy;
+        const wanted = softChain(ends, { gamma, worth });
         wanted.forEach((value, at) =>
           assertAlmostEquals(valuesOf(agent)[at], value, 0.1)
         );

@@ -26,8 +26,9 @@ function filesIn(folder: string): string[] {
     .map((it) => `${folder}/${it}`);
 }
 
-for (const { name } of Deno.readDirSync(`${ROOT}algorithms`)) {
-  const place = { name, folder: `${ROOT}algorithms/${name}/results` };
+for (const entry of Deno.readDirSync(`${ROOT}algorithms`)) {
+  const name = entry.name.replaceAll("_", "-");
+  const place = { name, folder: `${ROOT}algorithms/${entry.name}/results` };
   if (!existsSync(`${place.folder}/${BARS_FILE}`)) continue;
 
   Deno.test(`the plan of ${name} has all results and bars, each once`, async () => {

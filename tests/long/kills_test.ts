@@ -94,12 +94,11 @@ const RUNS: Readonly<Record<string, DrawnRun["settings"]>> = {
     normalizeObservation: true,
     normalizeReward: true,
   },
-  "sac, value critics, a mixture and two copies": {
+  "sac-v1, a mixture and two copies": {
     ...SMALL_SAC,
     env: "Pendulum-v1",
     totalTimesteps: 2_400,
     numEnvs: 2,
-    critics: "value",
     policy: "mixture",
     bufferSize: 2_000,
     trainFrequency: 4,

@@ -7,13 +7,13 @@ import {
   type Optimizer,
 } from "@bellman/compute";
 import { criticTargets, pickPrefix } from "@bellman/policies";
+import { softValues } from "@bellman/sac";
 import {
   normalPriorLogProb,
-  type SacValueModel,
-  type SacValueState,
-  sacValueUpdate,
-  softValues,
-} from "@bellman/sac";
+  type SacV1Model,
+  type SacV1State,
+  sacV1Update,
+} from "@bellman/sac-v1";
 import * as tf from "@tensorflow/tfjs";
 import {
   type Comparison,
@@ -44,10 +44,10 @@ const gradientReader: Optimizer = {
 
 /** What the functions say of a batch before the update. */
 function forwardPass(
-  { policy, qf, vf }: SacValueModel,
+  { policy, qf, vf }: SacV1Model,
   { discount, action_prior }: Case["inputs"]["hparams"],
   { state, batch, rewardScale }: {
-    state: Pick<SacValueState, "policy" | "critics" | "value" | "targets">;
+    state: Pick<SacV1State, "policy" | "critics" | "value" | "targets">;
     batch: ReturnType<typeof batchOf>;
     rewardScale: tf.Scalar;
   },
@@ -111,7 +111,7 @@ function compileCase(
   const optimizer = adamTf1({ beta1, beta2, epsilon: eps });
   const model = modelOf(inputs);
   const updateWith = (optimizer: Optimizer) =>
-    sacValueUpdate(model, {
+    sacV1Update(model, {
       optimizer,
       gamma: hparams.discount,
       actionPrior: hparams.action_prior,
@@ -159,7 +159,7 @@ function compileCase(
   );
   const update = updateWith(optimizer);
   const learner = compileStep(
-    (held: SacValueState, { batch, hyperparameters }: typeof given) =>
+    (held: SacV1State, { batch, hyperparameters }: typeof given) =>
       update(held, batch, { ...hyperparameters, noise: batch.noise }),
     { state, inputs: given, engine, name: "the update" },
   );

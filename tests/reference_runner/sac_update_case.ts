@@ -8,11 +8,11 @@ import {
   valueFunction,
 } from "@bellman/policies";
 import {
-  initSacValueState,
-  type SacValueInputs,
-  type SacValueModel,
-  type SacValueState,
-} from "@bellman/sac";
+  initSacV1State,
+  type SacV1Inputs,
+  type SacV1Model,
+  type SacV1State,
+} from "@bellman/sac-v1";
 import * as tf from "@tensorflow/tfjs";
 import type { Expected } from "./comparison.ts";
 import {
@@ -82,7 +82,7 @@ export type AsReleased = {
 };
 
 /** The model; the last number of a mixture's noise is the component itself. */
-export function modelOf({ arch }: Case["inputs"]): SacValueModel {
+export function modelOf({ arch }: Case["inputs"]): SacV1Model {
   const spaces = spacesOf(arch);
   const mixture = arch.policy === "gmm";
   const policy = stochasticPolicy({
@@ -124,12 +124,12 @@ function ofGivenComponents(
 /** The state before the first update. */
 export function stateOf(
   { params }: Case["inputs"],
-  model: SacValueModel,
+  model: SacV1Model,
   optimizer: Optimizer,
-): SacValueState {
+): SacV1State {
   const random = { uniform: () => 0.5, normal: () => 0, integer: () => 0 };
   return {
-    ...initSacValueState(model, random, { optimizer }),
+    ...initSacV1State(model, random, { optimizer }),
     policy: paramsOf(params.policy),
     critics: criticParams(params.qf1, params.qf2),
     value: paramsOf(params.vf),
@@ -150,7 +150,7 @@ export function batchOf(numbers: Batch) {
     terminated: tf.tensor1d(numbers.terminals, "float32"),
     nextObservations: tf.tensor2d(numbers.next_observations),
     noise: tf.tensor2d(allNoise),
-  } satisfies ReplayBatch & Pick<SacValueInputs, "noise">;
+  } satisfies ReplayBatch & Pick<SacV1Inputs, "noise">;
 }
 
 /** `scale_reward`: a number, or a function of the iteration as a text. */

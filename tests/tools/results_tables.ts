@@ -210,10 +210,11 @@ if (import.meta.main) {
   const untilReadmes: string[] = [];
   for await (const { name, isDirectory } of Deno.readDir(`${ROOT}algorithms`)) {
     if (!isDirectory) continue;
+    const program = `@bellman/${name.replaceAll("_", "-")}`;
     const folder = `${ROOT}algorithms/${name}/results`;
     const readme = `algorithms/${name}/README.md`;
     const rows = (await readData<LearningResults>(folder))
-      .map((it) => ({ program: `@bellman/${name}`, ...it }));
+      .map((it) => ({ program, ...it }));
     const peers = await readData<ResultsRow>(`${folder}/peers`);
     if (rows.length > 0) {
       await refresh(readme, "results", resultsTable([...rows, ...peers]));
@@ -223,7 +224,7 @@ if (import.meta.main) {
     all.push(...rows);
     const steps = await readData<LearningResults>(`${folder}/${UNTIL_FOLDER}`);
     if (steps.length > 0) untilReadmes.push(readme);
-    until.push(...steps.map((it) => ({ program: `@bellman/${name}`, ...it })));
+    until.push(...steps.map((it) => ({ program, ...it })));
   }
   for (const readme of untilReadmes) {
     await refresh(readme, "until", untilTable(until));

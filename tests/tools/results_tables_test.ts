@@ -45,10 +45,10 @@ Deno.test("results have a column for the last and one for the best policy, both 
 
 Deno.test("what was not measured is a dash, a preset goes by its name", () => {
   const seeds = ROW.seeds.map((it) => ({ ...it, best: null }));
-  const preset = { ...ROW, preset: "Pendulum-v1-value", bar: null, seeds };
+  const preset = { ...ROW, preset: "Pendulum-v1-mixture", bar: null, seeds };
   const { commit: _, ...peer } = { ...preset, program: "sb3", preset: "" };
   assertEquals(parts(resultsTable([preset, peer])).rows.slice(2), [
-    "| @bellman/a2c | Pendulum-v1-value | 200,000 | 2 | 100 | - | 2.0 ± 1.4 [-10.7, 14.7]; IQM 2.0 [1.0, 3.0] (few runs: too narrow) | - | - | - | `3cecaa3` |",
+    "| @bellman/a2c | Pendulum-v1-mixture | 200,000 | 2 | 100 | - | 2.0 ± 1.4 [-10.7, 14.7]; IQM 2.0 [1.0, 3.0] (few runs: too narrow) | - | - | - | `3cecaa3` |",
     "| sb3 | CartPole-v1 | 200,000 | 2 | 100 | - | 2.0 ± 1.4 [-10.7, 14.7]; IQM 2.0 [1.0, 3.0] (few runs: too narrow) | - | - | - | - |",
   ]);
 });

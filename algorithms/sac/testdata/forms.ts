@@ -1,15 +1,9 @@
-/** Every form of the update as one type, for the tests that hold for all. */
+/** Forms of the update as one type, for the tests that hold for all. */
 import { type Params, RandomStream } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import { discreteSacUpdate } from "../updates/discrete_update.ts";
-import {
-  initSacValueState,
-  sacValueUpdate,
-  type SacValueUpdateOptions,
-} from "../haarnoja2018/value_update.ts";
 import { initSacState, sacUpdate } from "../updates/update.ts";
 import {
-  ACTION_SIZE,
   continuousBatch,
   continuousModel,
   discreteBatch,
@@ -40,7 +34,7 @@ export interface Form {
 }
 
 /** Makes an update take the noise that is in the batch. */
-function withNoises(update: unknown): Form["update"] {
+export function withNoises(update: unknown): Form["update"] {
   const apply = update as (...given: unknown[]) => {
     state: AnyState;
     stats: Record<string, tf.Scalar>;
@@ -56,9 +50,10 @@ function withNoises(update: unknown): Form["update"] {
   };
 }
 
-const rates = { learningRate: 0.01, tau: 0.1 };
+/** Rates of an update. */
+export const RATES = { learningRate: 0.01, tau: 0.1 };
 
-function modernForm(name: string, initialAlpha: number | null): Form {
+function boxForm(name: string, initialAlpha: number | null): Form {
   const model = continuousModel();
   const random = new RandomStream(1);
   const state = initSacState(model, random, { initialAlpha });
@@ -66,7 +61,7 @@ function modernForm(name: string, initialAlpha: number | null): Form {
     name,
     state: { ...state },
     hyperparameters: {
-      ...rates,
+      ...RATES,
       ...(initialAlpha === null && { alpha: 0.3 }),
     },
     batch: (seed) => continuousBatch(seed),
@@ -74,28 +69,10 @@ function modernForm(name: string, initialAlpha: number | null): Form {
   };
 }
 
-function valueForm(
-  distribution: "gaussian" | "mixture",
-  options: SacValueUpdateOptions,
-): Form {
-  const model = continuousModel(distribution);
-  const noiseSize = distribution === "mixture" ? ACTION_SIZE + 1 : ACTION_SIZE;
-  return {
-    name: `V function, ${distribution}, ${JSON.stringify(options)}`,
-    state: { ...initSacValueState(model, new RandomStream(1)) },
-    hyperparameters: { ...rates, rewardScale: 2 },
-    batch: (seed) => {
-      const { nextNoise: _, ...batch } = continuousBatch(seed, { noiseSize });
-      return batch;
-    },
-    update: withNoises(sacValueUpdate(model, options)),
-  };
-}
-
 function discreteForm(): Form {
   const model = discreteModel();
   const hyperparameters = {
-    ...rates,
+    ...RATES,
     criticLearningRate: 0.02,
     temperatureLearningRate: 0.03,
   };
@@ -110,13 +87,8 @@ function discreteForm(): Form {
 
 /** Every form. */
 export const FORMS: readonly Form[] = [
-  modernForm("learned temperature", 0.5),
-  modernForm("fixed temperature", null),
-  valueForm("gaussian", {}),
-  valueForm("gaussian", { reparameterize: false, actionPrior: "normal" }),
-  valueForm("gaussian", { haarnojaPolicyLoss: true, actionPrior: "normal" }),
-  valueForm("mixture", { actionPrior: "normal" }),
-  valueForm("mixture", { haarnojaMixtureGradient: true }),
+  boxForm("learned temperature", 0.5),
+  boxForm("fixed temperature", null),
   discreteForm(),
 ];
 

@@ -6,11 +6,9 @@ import {
   qFunction,
   type ReparameterizedDistribution,
   stochasticPolicy,
-  valueFunction,
 } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import type { DiscreteSacModel } from "../updates/discrete_update.ts";
-import type { SacValueModel } from "../haarnoja2018/value_update.ts";
 import type { SacModel } from "../updates/update.ts";
 
 export const OBSERVATION_SIZE = 3;
@@ -18,28 +16,29 @@ export const ACTION_SIZE = 2;
 export const ACTION_COUNT = 4;
 
 const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;
-const continuous = {
+
+/** Spaces of continuous actions, and options of small networks. */
+export const CONTINUOUS = {
   observationSpace: { ...box, shape: [OBSERVATION_SIZE] },
   actionSpace: { ...box, shape: [ACTION_SIZE] },
   // Smooth, so that numeric differentiation meets no corner.
   networkOptions: { hiddenSizes: [4], activation: "tanh" },
 } as const;
 
-/** Policy, Q and V functions of continuous actions. */
+/** Policy and Q functions of continuous actions. */
 export function continuousModel(
   distribution: "gaussian" | "mixture" = "gaussian",
-): SacValueModel {
+): SacModel {
   return {
-    policy: stochasticPolicy({ ...continuous, distribution, components: 2 }),
-    qf: qFunction(continuous),
-    vf: valueFunction(continuous),
+    policy: stochasticPolicy({ ...CONTINUOUS, distribution, components: 2 }),
+    qf: qFunction(CONTINUOUS),
   };
 }
 
 /** Policy and Q functions of discrete actions. */
 export function discreteModel(): DiscreteSacModel {
   const spaces = {
-    ...continuous,
+    ...CONTINUOUS,
     actionSpace: { type: "discrete", n: ACTION_COUNT },
   } as const;
   return { policy: stochasticPolicy(spaces), qf: discreteQFunction(spaces) };

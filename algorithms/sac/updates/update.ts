@@ -264,7 +264,7 @@ function criticsOf({ policy, qf }: SacModel, options: SacUpdateOptions) {
   const { optimizer = adam(), gamma = 0.99 } = options;
   if ("components" in policy.distribution) {
     throw new TypeError(
-      "Cannot update a mixture without a V function, as the choice of its component has no gradient: use sacValueUpdate",
+      "Cannot update a mixture without a V function, as the choice of its component has no gradient: use sacV1Update of @bellman/sac-v1",
     );
   }
   const passOf = options.targetNetworks === false ? jointPass : separatePass;

@@ -6,6 +6,7 @@ import { asyncAlgorithms } from "@bellman/async";
 import { dqn } from "@bellman/dqn";
 import { ppo } from "@bellman/ppo";
 import { sac } from "@bellman/sac";
+import { sacV1 } from "@bellman/sac-v1";
 import { ddpg, td3 } from "@bellman/td3";
 import { addStatistics } from "@bellman/training";
 import run from "./run_config.schema.json" with { type: "json" };
@@ -18,6 +19,7 @@ const algorithms: Algorithm[] = [
   dqn,
   ppo,
   sac,
+  sacV1,
   td3,
   ddpg,
 ];

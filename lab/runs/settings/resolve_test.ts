@@ -104,10 +104,10 @@ Deno.test("a game by its former name has the preset of Atari", () => {
 });
 
 Deno.test("the algorithm comes from the command, --set or the file, and presets follow it", () => {
-  const file = { name: "mine.yaml", text: "algorithm: sac\ncritics: value\n" };
+  const file = { name: "mine.yaml", text: "algorithm: sac\ntau: 0.25\n" };
   assertEquals(resolveConfig(undefined, { entries: [] }).algorithm, "a2c");
   const fromFile = resolveConfig(undefined, { file, entries: [] });
-  assertEquals([fromFile.algorithm, fromFile.critics], ["sac", "value"]);
+  assertEquals([fromFile.algorithm, fromFile.tau], ["sac", 0.25]);
   assertEquals(resolveConfig("sac", { file, entries: [] }), fromFile);
   const sac: Entry = ["algorithm", "sac", "--set algorithm=sac"];
   const set = resolveConfig(undefined, {
@@ -118,10 +118,10 @@ Deno.test("the algorithm comes from the command, --set or the file, and presets 
     resolveConfig("sac", { entries: [["env", "Pendulum-v1"]] }),
   );
   const named = resolveConfig(undefined, {
-    preset: "Pendulum-v1-value",
-    entries: [sac],
+    preset: "Pendulum-v1-mixture",
+    entries: [["algorithm", "sac-v1", "--set algorithm=sac-v1"]],
   });
-  assertEquals(named.critics, "value");
+  assertEquals(named.policy, "mixture");
 });
 
 Deno.test("each number of a configuration has bounds that a run can be computed with", () => {

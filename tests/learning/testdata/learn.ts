@@ -10,6 +10,7 @@ import type { ActorCritic } from "@bellman/policies";
 import type { DqnConfig } from "@bellman/dqn";
 import type { PpoConfig } from "@bellman/ppo";
 import type { SacConfig } from "@bellman/sac";
+import type { SacV1Config } from "@bellman/sac-v1";
 import type { Td3Config } from "@bellman/td3";
 import * as tf from "@tensorflow/tfjs";
 import {
@@ -70,6 +71,13 @@ const SMALL: Readonly<Record<string, object>> = {
     learningRate: 0.01,
     initialTemperature: 1,
   } satisfies Partial<SacConfig>,
+  "sac-v1": {
+    hiddenSizes: [32],
+    batchSize: 64,
+    bufferSize: 4000,
+    learningRate: 0.01,
+    rewardScale: 20,
+  } satisfies Partial<SacV1Config>,
   td3: SMALL_TD3,
   ddpg: SMALL_TD3,
   async: {
@@ -89,7 +97,9 @@ export async function learn(
   task: ToyTask,
   { updates, config }: { updates: number; config: object },
 ): Promise<{ agent: Agent; env: ToyVecEnv }> {
-  await selectBackend(["sac", "td3", "ddpg"].includes(name) ? "cpu" : "wasm");
+  await selectBackend(
+    ["sac", "sac-v1", "td3", "ddpg"].includes(name) ? "cpu" : "wasm",
+  );
   const definition = ALGORITHMS.find((it) => it.meta.name === name)!;
   const isAsync = definition.startWorkers !== undefined;
   // A worker has one environment.
