@@ -8,7 +8,7 @@ import { describeProperty, type PropertySchema } from "@bellman/agent";
 import { ALGORITHMS } from "@bellman/runs/settings";
 import { capture } from "../cli/testdata/capture.ts";
 import { fullSchema } from "../lab/runs/settings/resolve.ts";
-import { copyRun, runProcess } from "./runs.ts";
+import { copyRun, filesUnder, runProcess } from "./runs.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-bad-lines-" });
 const FOLDERS = ["folder", "folder.gif", "folder.onnx", "folder.svg", "full"];
@@ -436,15 +436,6 @@ const CASES = LINES.replaceAll(/\n {2}/g, "\0").trim().split("\n")
 function wordsOf(line: string): string[] {
   return [...line.replaceAll("\\n", "\n").matchAll(/'([^']*)'|(\S+)/g)]
     .map(([, quoted, plain]) => (plain ?? quoted).replace("@", `${dir}/`));
-}
-
-function filesUnder(root: string): string[] {
-  return [...Deno.readDirSync(root)].flatMap(({ name, isDirectory }) => {
-    const path = `${root}/${name}`;
-    return isDirectory
-      ? [path, ...filesUnder(path)]
-      : [`${path} ${Deno.statSync(path).mtime?.getTime()}`];
-  }).sort();
 }
 
 /** Runs without --out would begin here. */

@@ -101,6 +101,16 @@ export function editRecord(
   writeRecord(folder, { ...record, ...change(record) });
 }
 
+/** Paths of a folder, and the times of its files. */
+export function filesUnder(root: string): string[] {
+  return [...Deno.readDirSync(root)].flatMap(({ name, isDirectory }) => {
+    const path = `${root}/${name}`;
+    return isDirectory
+      ? [path, ...filesUnder(path)]
+      : [`${path} ${Deno.statSync(path).mtime?.getTime()}`];
+  }).sort();
+}
+
 /** Makes a run that has ended as it was before its last evaluation, in which it was killed. */
 export function leaveUnevaluated(dir: string): void {
   editRecord(dir, ({ evaluations: { during } }) => ({
