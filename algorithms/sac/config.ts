@@ -13,6 +13,81 @@ import schema from "./config.schema.json" with { type: "json" };
  */
 export interface SacConfig {
   /**
+   * Form of the critics, which gives defaults to settings that are null: sac; tqc, whose critics estimate quantiles and drop the largest; crossq, with batch normalization instead of target networks, which needs the fewest steps for its time; redq and droq, which make 20 updates for each step.
+   *
+   * @default "sac"
+   */
+  method: "sac" | "tqc" | "crossq" | "redq" | "droq";
+  /**
+   * Number of Q-functions; null uses 2 or, for redq, 10.
+   *
+   * @default null
+   * @minimum 1
+   * @maximum 100
+   * @multipleOf 1
+   * @alias n_critics
+   */
+  numCritics: number | null;
+  /**
+   * Quantiles of the return that each Q-function estimates; null uses 25 for tqc, else the mean alone is estimated.
+   *
+   * @default null
+   * @minimum 1
+   * @maximum 10000
+   * @multipleOf 1
+   * @alias n_quantiles
+   */
+  quantiles: number | null;
+  /**
+   * Largest target quantiles that are left out, of each Q-function; null uses 2.
+   *
+   * @default null
+   * @minimum 0
+   * @maximum 10000
+   * @multipleOf 1
+   * @alias top_quantiles_to_drop_per_net
+   */
+  droppedQuantiles: number | null;
+  /**
+   * Number of target networks, drawn for each update, whose minimum is the target; null uses 2 for redq, else all.
+   *
+   * @default null
+   * @minimum 1
+   * @maximum 100
+   * @multipleOf 1
+   */
+  targetCritics: number | null;
+  /**
+   * Estimate next values by target networks; null does, but not with batch normalization.
+   *
+   * @default null
+   */
+  targetNetworks: boolean | null;
+  /**
+   * Normalization of hidden layers: none, layer (of the critics, before each activation), or batch (batch renormalization of critics and policy, after each activation and of the inputs); null uses batch for crossq, layer for droq, else none.
+   *
+   * @default null
+   */
+  normalization: "none" | "layer" | "batch" | null;
+  /**
+   * Probability that a hidden unit of the critics is dropped in an update; null uses 0.01 for droq, else 0.
+   *
+   * @default null
+   * @minimum 0
+   * @exclusiveMaximum 1
+   */
+  dropout: number | null;
+  /**
+   * Updates of the critics for each of the policy and the temperature; null uses 3 for crossq, 20 for redq and droq, else 1.
+   *
+   * @default null
+   * @minimum 1
+   * @maximum 1000000
+   * @multipleOf 1
+   * @alias policy_delay
+   */
+  policyDelay: number | null;
+  /**
    * Discount factor of one step.
    *
    * @default 0.99
@@ -30,7 +105,7 @@ export interface SacConfig {
    */
   tau: number;
   /**
-   * Learning rate of the policy, and default of those of critics and temperature; null uses 0.0003 or, for discrete actions, 0.001.
+   * Learning rate of the policy, and default of those of critics and temperature; null uses 0.0003 or, for discrete actions and crossq, 0.001.
    *
    * @default null
    * @exclusiveMinimum 0
@@ -55,6 +130,15 @@ export interface SacConfig {
    * @maximum 1e30
    */
   temperatureLearningRate: number | null;
+  /**
+   * Share of the mean gradient that Adam keeps at each step, for policy and critics; null uses 0.5 for crossq, else 0.9.
+   *
+   * @default null
+   * @minimum 0
+   * @exclusiveMaximum 1
+   * @alias adam_b1
+   */
+  adamBeta1: number | null;
   /**
    * Schedule of the learning rates over the run's totalTimesteps.
    *
@@ -161,15 +245,15 @@ export interface SacConfig {
    */
   trainFrequency: number;
   /**
-   * Gradient steps per round; -1 takes as many as transitions were collected.
+   * Gradient steps per round; -1 takes as many as transitions were collected, null 20 for redq and droq, else 1.
    *
-   * @default 1
+   * @default null
    * @minimum -1
    * @maximum 1000000000000000
-   * @asType integer
+   * @multipleOf 1
    * @alias gradient_steps, n_train_repeat
    */
-  gradientSteps: number;
+  gradientSteps: number | null;
   /**
    * Number n of n-step returns: rewards summed before bootstrapping.
    *
@@ -274,6 +358,14 @@ export interface SacConfig {
    */
   hiddenSizes: number[];
   /**
+   * Units of each hidden layer of the critics; null uses hiddenSizes.
+   *
+   * @default null
+   * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
+   * @maxItems 100
+   */
+  criticHiddenSizes: number[] | null;
+  /**
    * Activation function of each hidden layer.
    *
    * @default "relu"
@@ -360,25 +452,36 @@ export const defaultSacConfig: Readonly<SacConfig> = defaultsOf(
 );
 
 /** Settings of replay and networks that SAC shares with other off-policy algorithms. */
-export type ReplayConfig = Pick<
-  SacConfig,
-  | "gamma"
-  | "learningRateSchedule"
-  | "bufferSize"
-  | "trainFrequency"
-  | "gradientSteps"
-  | "nSteps"
-  | "replay"
-  | "priorityAlpha"
-  | "priorityBeta"
-  | "priorityEpsilon"
-  | "hindsight"
-  | "replayStorage"
-  | "saveReplay"
-  | "bootstrapTruncated"
-  | "network"
-  | "partNetworks"
-  | "hiddenSizes"
-  | "activation"
-  | "initializer"
->;
+export interface ReplayConfig extends
+  Pick<
+    SacConfig,
+    | "gamma"
+    | "learningRateSchedule"
+    | "bufferSize"
+    | "trainFrequency"
+    | "nSteps"
+    | "replay"
+    | "priorityAlpha"
+    | "priorityBeta"
+    | "priorityEpsilon"
+    | "hindsight"
+    | "replayStorage"
+    | "saveReplay"
+    | "bootstrapTruncated"
+    | "network"
+    | "partNetworks"
+    | "hiddenSizes"
+    | "activation"
+    | "initializer"
+  > {
+  /**
+   * Gradient steps per round; -1 takes as many as transitions were collected.
+   *
+   * @default 1
+   * @minimum -1
+   * @maximum 1000000000000000
+   * @asType integer
+   * @alias gradient_steps, n_train_repeat
+   */
+  gradientSteps: number;
+}

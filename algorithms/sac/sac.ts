@@ -18,22 +18,34 @@ import {
   unusedReplay,
   warmupActions,
 } from "@bellman/agent";
-import type { Params } from "@bellman/compute";
+import { adam, type Params } from "@bellman/compute";
 import {
   discreteQFunction,
   functionOptions,
+  networkFor,
+  observationEncoder,
   pickPrefix,
   qFunction,
   type StochasticPolicy,
   stochasticPolicy,
 } from "@bellman/policies";
 import { scheduledOverRun } from "@bellman/schedulers";
+import type { DiscreteSpace, Space } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { type SacConfig, sacConfigSchema } from "./config.ts";
-import { discreteSacUpdate } from "./updates/discrete_update.ts";
+import {
+  discreteSacCriticUpdate,
+  discreteSacUpdate,
+  type DiscreteSacUpdateOptions,
+} from "./updates/discrete_update.ts";
 import { sacPresets } from "./presets.ts";
 import { type SettledConfig, settledConfig } from "./settled_config.ts";
-import { initSacState, sacUpdate } from "./updates/update.ts";
+import {
+  initSacState,
+  sacCriticUpdate,
+  sacUpdate,
+  type SacUpdateOptions,
+} from "./updates/update.ts";
 
 /** Options of {@link SAC}. */
 export interface SacOptions extends AgentOptions<SacConfig> {
@@ -173,8 +185,10 @@ export class SAC<const E extends AgentSpaces = AgentSpaces>
 
 /** Parts that depend on the kind of actions. */
 interface SacForm extends Pick<Parts<StochasticPolicy>, "policy" | "state"> {
-  /** Update. */
+  /** Update of critics and policy. */
   readonly learn: AnyUpdate;
+  /** Update of the critics alone. */
+  readonly learnCritics: AnyUpdate;
   /** Names of the update's noise inputs. */
   readonly noises: readonly string[];
   /** Q-function of an action, or of all discrete ones. */
@@ -187,7 +201,10 @@ function partsOf(
   rewardScale?: SacOptions["rewardScale"],
 ): Parts<StochasticPolicy> {
   const config = settledConfig(requested, context);
-  const { state, learn, estimate, ...form } = formOf(config, context);
+  const { state, learn, learnCritics, estimate, ...form } = formOf(
+    config,
+    context,
+  );
   const { trainFrequency, sdeSampleFrequency, nSteps } = config;
   const every = sdeSampleFrequency === -1 ? trainFrequency : sdeSampleFrequency;
   const policy = {
@@ -206,7 +223,8 @@ function partsOf(
     state,
     memory: new Replay(context, policy, { ...config, between }),
     inputs: (progress, draw) => ({ ...noises(draw), ...numbers(progress) }),
-    learn: () => learn,
+    learn: ({ updates }) =>
+      (updates + 1) % config.policyDelay === 0 ? learn : learnCritics,
     explore: randomActions(context, warmupActions(config)),
     qFunction: {
       part: "critics",
@@ -216,30 +234,37 @@ function partsOf(
   };
 }
 
-/** Makes networks, initial state and update for an action space. */
+/** Makes networks, initial state and updates for an action space. */
 function formOf(config: SettledConfig, context: BuildContext): SacForm {
   const { observationSpace, actionSpace, random } = context;
   const layers = { observationSpace, ...functionOptions(config) };
-  const { temperature, initialTemperature, gamma, targetEntropy } = config;
-  const initialAlpha = temperature === null ? initialTemperature : null;
+  const { normalization, dropout, quantiles, numCritics } = config;
+  const ofCritics = {
+    ...{ observationSpace, normalization, dropout },
+    ...functionOptions({ ...config, hiddenSizes: config.criticHiddenSizes }),
+  };
+  const initial = {
+    ...{ numCritics, targetNetworks: config.targetNetworks },
+    initialAlpha: config.temperature === null
+      ? config.initialTemperature
+      : null,
+  };
+  const options = updateOptions(config);
   if (actionSpace.type === "discrete") {
-    const spaces = { ...layers, actionSpace }, { n, start = 0 } = actionSpace;
-    const policy = stochasticPolicy(spaces), qf = discreteQFunction(spaces);
-    const learn = discreteSacUpdate({ policy, qf }, {
-      gamma,
-      start,
-      targetEntropyFactor: targetEntropy === null
-        ? config.targetEntropyFactor
-        : n === 1
-        ? 0 // There is no other entropy.
-        : targetEntropy / Math.log(n),
-    });
+    const policy = stochasticPolicy({ ...layers, actionSpace });
+    const qf = discreteQFunction({ ...ofCritics, actionSpace });
+    const model = { policy, qf },
+      discrete = {
+        ...options,
+        ...discreteOptions(config, actionSpace),
+      };
     return {
       policy,
       estimate: (params, x) => qf.apply(params, x),
       noises: [],
-      state: initSacState({ policy, qf }, random, { initialAlpha }),
-      learn,
+      state: initSacState(model, random, initial),
+      learn: discreteSacUpdate(model, discrete),
+      learnCritics: discreteSacCriticUpdate(model, discrete),
     };
   }
   if (actionSpace.type !== "box") {
@@ -247,33 +272,72 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
       `Cannot run SAC with actions of type ${actionSpace.type}: expected box or discrete`,
     );
   }
-  const spaces = { ...layers, actionSpace };
-  const policy = stochasticPolicy({ ...config, ...spaces });
-  const qf = qFunction(spaces), model = { policy, qf }, estimate = qf.apply;
+  const policy = stochasticPolicy({
+    ...config,
+    ...{ ...layers, actionSpace, dropout: 0 },
+    normalization: normalization === "batch" ? "batch" : "none",
+  });
+  const qf = qFunction({ ...ofCritics, actionSpace, quantiles });
+  const model = { policy, qf };
   return {
-    ...{ policy, estimate },
+    ...{ policy, estimate: qf.apply },
     noises: ["noise", "nextNoise"],
-    state: initSacState(model, random, { initialAlpha }),
-    learn: sacUpdate(model, {
-      gamma,
-      targetEntropy: targetEntropy ?? undefined,
-    }),
+    state: initSacState(model, random, initial),
+    learn: sacUpdate(model, options),
+    learnCritics: sacCriticUpdate(model, options),
   };
 }
 
-/** Makes a function that draws the noise of an update. */
+/** Returns what updates of any actions take from the settings. */
+function updateOptions(config: SettledConfig): SacUpdateOptions {
+  const { quantiles, targetCritics, dropout } = config;
+  const hasMean = quantiles !== null || targetCritics !== null || dropout > 0;
+  return {
+    ...config,
+    optimizer: adam({ beta1: config.adamBeta1 }),
+    temperatureOptimizer: adam(),
+    targetEntropy: config.targetEntropy ?? undefined,
+    policyValue: hasMean ? "mean" : "smallest",
+  };
+}
+
+/** Returns what updates of discrete actions take in addition. */
+function discreteOptions(
+  { targetEntropy, targetEntropyFactor }: SettledConfig,
+  { n, start = 0 }: DiscreteSpace,
+): Pick<DiscreteSacUpdateOptions, "start" | "targetEntropyFactor"> {
+  if (targetEntropy === null) return { start, targetEntropyFactor };
+  // A single action has no entropy.
+  const factor = n === 1 ? 0 : targetEntropy / Math.log(n);
+  return { start, targetEntropyFactor: factor };
+}
+
+/** Makes a function that draws the random numbers of an update. */
 function noisesOf(
   { policy, noises }: Pick<SacForm, "policy" | "noises">,
-  { batchSize, nSteps }: SettledConfig,
+  config: SettledConfig,
   between: boolean,
 ): (draw: Draw) => Record<string, ReturnType<Draw>> {
+  const { batchSize, nSteps, numCritics, criticHiddenSizes } = config;
   const { noise } = policy.distribution;
-  const rows = noises.map((name) => [name, batchSize] as const);
+  const drawn: Record<string, Parameters<Draw>> = {};
+  for (const name of noises) drawn[name] = [noise, batchSize];
   if (between && noises.length > 0) {
-    rows.push(["betweenNoise", batchSize * (nSteps - 1)]);
+    drawn.betweenNoise = [noise, batchSize * (nSteps - 1)];
+  }
+  if (config.targetCritics !== null) {
+    drawn.criticOrder = [{ kind: "permutation", size: numCritics }, 1];
+  }
+  if (config.dropout > 0) {
+    const size = criticHiddenSizes.reduce((sum, it) => sum + it, 0);
+    // One for each pass of a critic.
+    const rows = 3 * numCritics * batchSize;
+    drawn.dropout = [{ kind: "uniform", size }, rows];
   }
   return (draw) =>
-    Object.fromEntries(rows.map(([name, rows]) => [name, draw(noise, rows)]));
+    Object.fromEntries(
+      Object.entries(drawn).map(([name, numbers]) => [name, draw(...numbers)]),
+    );
 }
 
 /**
@@ -352,11 +416,74 @@ function checkConfig(
   config: SacConfig,
   context: AgentContext,
 ): void {
-  const { actionSpace } = context;
-  checkReplay(settledConfig(config, context), { of: "SAC", ...context });
+  const settled = settledConfig(config, context);
+  checkReplay(settled, { of: "SAC", ...context });
+  const { actionSpace, observationSpace } = context;
+  const { numCritics, targetCritics, quantiles, droppedQuantiles } = settled;
+  const { normalization, targetNetworks } = settled;
+  const refuse = (settings: string, wanted: string): never => {
+    throw new TypeError(`Cannot run SAC with ${settings}: expected ${wanted}`);
+  };
   if (config.useSde && actionSpace.type !== "box") {
-    throw new TypeError(
-      "Cannot run SAC with useSde and discrete actions: expected box actions",
+    refuse("useSde and discrete actions", "box actions");
+  }
+  if (config.droppedQuantiles !== null && quantiles === null) {
+    refuse("droppedQuantiles and no quantiles", "quantiles or method: tqc");
+  }
+  if (quantiles !== null && droppedQuantiles >= quantiles) {
+    refuse(
+      `droppedQuantiles: ${droppedQuantiles} and quantiles: ${quantiles}`,
+      "fewer dropped ones",
     );
   }
+  if (targetCritics !== null && targetCritics > numCritics) {
+    refuse(
+      `targetCritics: ${targetCritics} and numCritics: ${numCritics}`,
+      "as many critics at least",
+    );
+  }
+  if (normalization === "batch" && targetNetworks) {
+    refuse(
+      "normalization: batch and targetNetworks: true",
+      "targetNetworks: false, as both observations share the statistics",
+    );
+  }
+  if (normalization !== "batch" && !targetNetworks) {
+    refuse(
+      `targetNetworks: false and normalization: ${normalization}`,
+      "normalization: batch, which stands in their place",
+    );
+  }
+  if (targetCritics !== null && !targetNetworks) {
+    refuse("targetCritics and no target networks", "targetNetworks: true");
+  }
+  const isOf = quantiles !== null
+    ? "quantiles"
+    : normalization === "batch"
+    ? "normalization: batch"
+    : undefined;
+  if (isOf === undefined) return;
+  if (context.masked) refuse(`${isOf} and action masks`, "none");
+  if (actionSpace.type === "discrete") {
+    refuse(`${isOf} and discrete actions`, "box actions");
+  }
+  const image = imageNetwork(config, observationSpace);
+  if (image !== undefined) {
+    refuse(`${isOf} and network: ${image}`, "network: mlp");
+  }
+}
+
+/** Returns the network for images that the settings choose, if they do. */
+function imageNetwork(
+  { network, partNetworks }: SacConfig,
+  space: Space,
+): string | undefined {
+  if (typeof network !== "string") return undefined;
+  const { observationShape, observationParts: inputParts } = observationEncoder(
+    space,
+  );
+  const name = network === "auto"
+    ? networkFor(observationShape, { inputParts, partNetworks })
+    : network;
+  return name === "mlp" ? undefined : name;
 }

@@ -1,8 +1,68 @@
 import type { AgentContext } from "@bellman/agent";
 import type { SacConfig } from "./config.ts";
 
+/** Settings that a method of {@link SacConfig} gives defaults to. */
+type MethodDefaults = Readonly<
+  & Pick<SacConfig, "quantiles" | "targetCritics">
+  & Record<
+    "numCritics" | "dropout" | "policyDelay" | "gradientSteps" | "adamBeta1",
+    number
+  >
+  & {
+    normalization: NonNullable<SacConfig["normalization"]>;
+    learningRate?: number;
+  }
+>;
+
+const SAC: MethodDefaults = {
+  numCritics: 2,
+  quantiles: null,
+  targetCritics: null,
+  normalization: "none",
+  dropout: 0,
+  policyDelay: 1,
+  gradientSteps: 1,
+  adamBeta1: 0.9,
+};
+
+/** Defaults of each method, from its paper. */
+const METHODS: Readonly<Record<SacConfig["method"], MethodDefaults>> = {
+  sac: SAC,
+  tqc: { ...SAC, quantiles: 25 },
+  crossq: {
+    ...SAC,
+    normalization: "batch",
+    policyDelay: 3,
+    learningRate: 1e-3,
+    adamBeta1: 0.5,
+  },
+  redq: {
+    ...SAC,
+    numCritics: 10,
+    targetCritics: 2,
+    policyDelay: 20,
+    gradientSteps: 20,
+  },
+  droq: {
+    ...SAC,
+    normalization: "layer",
+    dropout: 0.01,
+    policyDelay: 20,
+    gradientSteps: 20,
+  },
+};
+
 /** Settings with all defaults resolved. */
 export interface SettledConfig extends SacConfig {
+  numCritics: number;
+  droppedQuantiles: number;
+  targetNetworks: boolean;
+  normalization: MethodDefaults["normalization"];
+  dropout: number;
+  policyDelay: number;
+  gradientSteps: number;
+  adamBeta1: number;
+  criticHiddenSizes: number[];
   learningRate: number;
   batchSize: number;
   learningStarts: number;
@@ -10,11 +70,15 @@ export interface SettledConfig extends SacConfig {
   initialExploration: NonNullable<SacConfig["initialExploration"]>;
 }
 
-/** Resolves settings whose defaults depend on the action space or the length of the run. */
+/**
+ * Resolves settings whose defaults depend on the method, the action space or the length
+ * of the run.
+ */
 export function settledConfig(
   config: SacConfig,
   { actionSpace, totalTimesteps }: AgentContext,
 ): SettledConfig {
+  const method = METHODS[config.method];
   const usual = actionSpace.type === "discrete"
     ? {
       ...DISCRETE,
@@ -24,14 +88,28 @@ export function settledConfig(
       ),
     }
     : BOX;
+  const defaults = { ...usual, ...method };
+  const settled = { ...config, ...nullsFilled(config, defaults) };
+  const { quantiles, normalization } = settled;
   return {
-    ...config,
-    learningRate: config.learningRate ?? usual.learningRate,
-    batchSize: config.batchSize ?? usual.batchSize,
-    learningStarts: config.learningStarts ?? usual.learningStarts,
-    initialTemperature: config.initialTemperature ?? usual.initialTemperature,
-    initialExploration: config.initialExploration ?? usual.initialExploration,
+    ...settled,
+    droppedQuantiles: config.droppedQuantiles ??
+      Math.max(0, Math.min(2, (quantiles ?? 0) - 1)),
+    targetNetworks: config.targetNetworks ?? normalization !== "batch",
+    criticHiddenSizes: config.criticHiddenSizes ?? config.hiddenSizes,
   };
+}
+
+/** Returns settings, with defaults for those that are null. */
+function nullsFilled<D extends Partial<SacConfig>>(
+  config: SacConfig,
+  defaults: D,
+): D {
+  const filled = Object.entries(defaults).map(([key, value]) => [
+    key,
+    config[key as keyof SacConfig] ?? value,
+  ]);
+  return Object.fromEntries(filled) as D;
 }
 
 const BOX = {

@@ -1,9 +1,12 @@
+import type { ReplayBatch } from "@bellman/agent";
 import { adam, descend, type Params, tidy } from "@bellman/compute";
 import {
+  type CriticStep,
   criticStep,
   criticTargets,
   type DiscreteQFunction,
   eachCritic,
+  meanEstimates,
   smallestEstimates,
   valuesOfActions,
 } from "@bellman/policies";
@@ -13,8 +16,21 @@ import {
   discreteSoftValues,
   reparameterizedPolicyLoss,
 } from "./losses.ts";
-import type { SacNumbers, SacPolicy, SacUpdate } from "./model.ts";
-import { afterSteps, temperatureOf } from "./steps.ts";
+import type {
+  SacCriticStatistics,
+  SacNumbers,
+  SacPolicy,
+  SacState,
+  SacTargetOptions,
+  SacUpdate,
+} from "./model.ts";
+import {
+  afterCritics,
+  afterSteps,
+  chosenTargets,
+  temperatureOf,
+  unitsOf,
+} from "./steps.ts";
 import { entropyBonus, type SacUpdateOptions } from "./update.ts";
 
 /** Policy that outputs logits, and Q-functions of all discrete actions. */
@@ -27,7 +43,9 @@ export interface DiscreteSacModel {
 
 /** Options of {@link discreteSacUpdate}. */
 export interface DiscreteSacUpdateOptions
-  extends Pick<SacUpdateOptions, "optimizer" | "gamma"> {
+  extends
+    SacTargetOptions,
+    Pick<SacUpdateOptions, "optimizer" | "temperatureOptimizer" | "gamma"> {
   /**
    * Target entropy of a learned temperature, as a fraction of the maximum, `log(n)`;
    * with masks of the batch's mean maximum, where a row that allows `k` actions has
@@ -91,71 +109,41 @@ export interface DiscreteSacUpdateOptions
  * ```
  */
 export function discreteSacUpdate(
-  { policy, qf }: DiscreteSacModel,
+  model: DiscreteSacModel,
   options: DiscreteSacUpdateOptions = {},
 ): SacUpdate<SacNumbers> {
-  const { optimizer = adam(), gamma = 0.99 } = options;
-  const { targetEntropyFactor = 0.98, start } = options;
+  const { policy, qf } = model;
+  const { optimizer = adam(), temperatureOptimizer = optimizer } = options;
+  const { targetEntropyFactor = 0.98 } = options;
   const actionCount = policy.distribution.parameterSize;
   const targetEntropyOf = (masks: tf.Tensor2D | undefined) => {
     if (masks === undefined) return targetEntropyFactor * Math.log(actionCount);
     const allowed = tf.sum(tf.cast(masks, "float32"), 1);
     return tf.mul<tf.Scalar>(tf.mean(tf.log(allowed)), targetEntropyFactor);
   };
-  const logProbsOf = (
-    params: Params,
-    x: tf.Tensor,
-    actionMasks: tf.Tensor2D | undefined,
-  ) =>
-    tf.logSoftmax(
-      policy.apply(params, x, { actionMasks }).policy,
-    ) as tf.Tensor2D;
-  const lowest = (critics: Params, x: tf.Tensor) =>
-    smallestEstimates(eachCritic(critics, (params) => qf.apply(params, x)));
-  const negativeEntropies = (logProbs: tf.Tensor2D): tf.Tensor1D =>
-    tf.neg(discreteEntropies(logProbs));
+  const stepCritics = criticsOf(model, options);
+  const valueOf = options.policyValue === "mean"
+    ? meanEstimates
+    : smallestEstimates;
 
   return (state, batch, inputs) =>
     tidy(() => {
-      const { observations, nextObservations, actionMasks, weights } = batch;
-      const actions = batch.actions as tf.Tensor1D;
-      const { learningRate, criticLearningRate = learningRate } = inputs;
+      const { observations, actionMasks, rewards } = batch;
+      const { learningRate } = inputs, rows = rewards.shape[0];
       const alpha = temperatureOf(state, inputs);
-
-      const between = batch.betweenObservations &&
-        negativeEntropies(
-          logProbsOf(
-            state.policy,
-            batch.betweenObservations,
-            batch.betweenActionMasks,
-          ),
-        );
-      const targets = criticTargets({
-        ...batch,
-        nextValues: discreteSoftValues(
-          lowest(state.targets, nextObservations),
-          logProbsOf(state.policy, nextObservations, batch.nextActionMasks),
-          { alpha },
-        ),
-        bonus: between &&
-          entropyBonus(between, batch.betweenDiscounts!, { alpha }),
-      }, { ...inputs, discount: batch.discounts ?? gamma });
-      const critics = criticStep(
-        state,
-        (critics) => ({
-          estimates: eachCritic(critics, (params) =>
-            valuesOfActions(qf.apply(params, observations), actions, {
-              start,
-            })),
-          targets,
-        }),
-        { weights, optimizer, learningRate: criticLearningRate },
-      );
-
-      const q = lowest(critics.params, observations);
+      const critics = stepCritics(state, batch, inputs, alpha);
+      const q = valueOf(eachCritic(critics.params, (params, critic) => {
+        const dropout = unitsOf(inputs, "policy", { critic, rows });
+        return qf.apply(params, observations, { dropout });
+      }));
       const actor = descend(
         (params) => {
-          const logProbs = logProbsOf(params, observations, actionMasks);
+          const logProbs = logProbsOf(
+            policy,
+            params,
+            observations,
+            actionMasks,
+          );
           const values = discreteSoftValues(q, logProbs, { alpha });
           const aux = { logProb: negativeEntropies(logProbs) };
           return { loss: reparameterizedPolicyLoss(values), aux };
@@ -163,11 +151,117 @@ export function discreteSacUpdate(
         { params: state.policy, slots: state.policySlots },
         { optimizer, learningRate },
       );
-
       return afterSteps(state, { critics, actor, alpha }, {
         targetEntropy: targetEntropyOf(actionMasks),
-        optimizer,
+        optimizer: temperatureOptimizer,
         inputs,
       });
     });
+}
+
+/**
+ * Makes the update of the critics and their targets alone, for those between two of
+ * {@link discreteSacUpdate} where the policy is delayed.
+ *
+ * @param model Policy and form of the Q-functions.
+ * @param options Optimizer, discount, form of the targets.
+ * @returns The update.
+ *
+ * @example
+ * ```ts
+ * import { discreteSacCriticUpdate } from "@bellman/sac";
+ * import { discreteQFunction, stochasticPolicy } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const spaces = {
+ *   observationSpace: { type: "discrete", n: 5 },
+ *   actionSpace: { type: "discrete", n: 3 },
+ * } as const;
+ * const model = {
+ *   policy: stochasticPolicy(spaces),
+ *   qf: discreteQFunction(spaces),
+ * };
+ * assertEquals(typeof discreteSacCriticUpdate(model, {}), "function");
+ * ```
+ */
+export function discreteSacCriticUpdate(
+  model: DiscreteSacModel,
+  options: DiscreteSacUpdateOptions = {},
+): SacUpdate<SacNumbers, SacState, SacCriticStatistics> {
+  const stepCritics = criticsOf(model, options);
+  return (state, batch, inputs) =>
+    tidy(() => {
+      const alpha = temperatureOf(state, inputs);
+      const critics = stepCritics(state, batch, inputs, alpha);
+      return afterCritics(state, critics, inputs);
+    });
+}
+
+/** Makes the gradient step of all critics. */
+function criticsOf(
+  { policy, qf }: DiscreteSacModel,
+  options: DiscreteSacUpdateOptions,
+) {
+  const { optimizer = adam(), gamma = 0.99, start } = options;
+  return (
+    state: SacState,
+    batch: ReplayBatch,
+    inputs: SacNumbers,
+    alpha: tf.Scalar,
+  ): CriticStep => {
+    const { observations, nextObservations, weights } = batch;
+    const actions = batch.actions as tf.Tensor1D, rows = actions.shape[0];
+    const { learningRate, criticLearningRate = learningRate } = inputs;
+    const between = batch.betweenObservations && negativeEntropies(
+      logProbsOf(
+        policy,
+        state.policy,
+        batch.betweenObservations,
+        batch.betweenActionMasks,
+      ),
+    );
+    const next = smallestEstimates(
+      eachCritic(chosenTargets(state, inputs, options), (params, critic) => {
+        const dropout = unitsOf(inputs, "targets", { critic, rows });
+        return qf.apply(params, nextObservations, { dropout });
+      }),
+    );
+    const nextLogProbs = logProbsOf(
+      policy,
+      state.policy,
+      nextObservations,
+      batch.nextActionMasks,
+    );
+    const targets = criticTargets({
+      ...batch,
+      nextValues: discreteSoftValues(next, nextLogProbs, { alpha }),
+      bonus: between &&
+        entropyBonus(between, batch.betweenDiscounts!, { alpha }),
+    }, { ...inputs, discount: batch.discounts ?? gamma });
+    const estimate = (critics: Params) =>
+      eachCritic(critics, (params, critic) => {
+        const dropout = unitsOf(inputs, "critics", { critic, rows });
+        const all = qf.apply(params, observations, { dropout });
+        return valuesOfActions(all, actions, { start });
+      });
+    return criticStep(
+      state,
+      (critics) => ({ estimates: estimate(critics), targets }),
+      { weights, optimizer, learningRate: criticLearningRate },
+    );
+  };
+}
+
+/** Computes log-probabilities of all actions, the lowest for masked ones. */
+function logProbsOf(
+  policy: DiscreteSacModel["policy"],
+  params: Params,
+  x: tf.Tensor,
+  actionMasks: tf.Tensor2D | undefined,
+): tf.Tensor2D {
+  return tf.logSoftmax(policy.apply(params, x, { actionMasks }).policy);
+}
+
+function negativeEntropies(logProbs: tf.Tensor2D): tf.Tensor1D {
+  return tf.neg(discreteEntropies(logProbs));
 }

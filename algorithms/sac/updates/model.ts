@@ -11,7 +11,7 @@ export type SacPolicy<
   D extends StochasticPolicy["distribution"] = StochasticPolicy["distribution"],
 > = Pick<StochasticPolicy<D>, "distribution" | "init" | "apply">;
 
-/** Scheduled hyperparameters, as tensors. */
+/** Scheduled hyperparameters, and random numbers of the critics, as tensors. */
 export interface SacNumbers {
   /** Learning rate of the policy. */
   readonly learningRate: tf.Scalar;
@@ -40,6 +40,32 @@ export interface SacNumbers {
    * @default 1
    */
   readonly rewardScale?: tf.Scalar;
+  /**
+   * Uniform numbers that drop units of the critics `[3 * critics * batch, hidden
+   * units]`: for each critic those of the targets, of its step and of the policy's.
+   *
+   * @default none is dropped
+   */
+  readonly dropout?: tf.Tensor2D;
+  /** Random order of the critics `[1, critics]`, of which the first make the targets. */
+  readonly criticOrder?: tf.Tensor2D;
+}
+
+/** Options of updates that say how critics make targets, and what the policy maximizes. */
+export interface SacTargetOptions {
+  /**
+   * Number of target critics, drawn for each update (REDQ); null takes all.
+   *
+   * @default null
+   */
+  readonly targetCritics?: number | null;
+  /**
+   * Value of an action that the policy maximizes: the smallest estimate, or the mean
+   * over the critics, as of quantiles, drawn targets and dropout.
+   *
+   * @default "smallest"
+   */
+  readonly policyValue?: "smallest" | "mean";
 }
 
 /** Hyperparameters of an update, and noise of its sampled actions. */
@@ -53,15 +79,6 @@ export interface SacInputs extends SacNumbers {
    * `[batch * (n - 1), policy.noise.size]`.
    */
   readonly betweenNoise?: tf.Tensor2D;
-  /**
-   * Uniform numbers that drop units of the critics `[3 * critics * batch, hidden
-   * units]`: for each critic those of the targets, of its step and of the policy's.
-   *
-   * @default none is dropped
-   */
-  readonly dropout?: tf.Tensor2D;
-  /** Random order of the critics `[1, critics]`, of which the first make the targets. */
-  readonly criticOrder?: tf.Tensor2D;
 }
 
 /** Training state of SAC. */

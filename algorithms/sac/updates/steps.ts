@@ -5,7 +5,14 @@ import {
   type Params,
   polyak,
 } from "@bellman/compute";
-import type { CriticStep } from "@bellman/policies";
+import {
+  type CriticEstimates,
+  type CriticPass,
+  type CriticStep,
+  meanEstimates,
+  pickCritics,
+  smallestEstimates,
+} from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { temperatureLoss } from "./losses.ts";
 import type {
@@ -13,6 +20,7 @@ import type {
   SacDiagnostics,
   SacNumbers,
   SacState,
+  SacTargetOptions,
   SacUpdateResult,
 } from "./model.ts";
 
@@ -124,5 +132,52 @@ function temperatureStep(
   return {
     state: { temperature: params, temperatureSlots: slots },
     stats: { temperature_loss: loss },
+  };
+}
+
+/** Passes of a critic that drop units each on their own: the first one and their number. */
+const PASSES = {
+  targets: [0, 1],
+  critics: [1, 1],
+  both: [0, 2],
+  policy: [2, 1],
+};
+
+/** Slices the uniform numbers that drop units of a critic in a pass; none without dropout. */
+export function unitsOf(
+  { dropout }: Pick<SacNumbers, "dropout">,
+  pass: keyof typeof PASSES,
+  { critic, rows }: { readonly critic: number; readonly rows: number },
+): tf.Tensor2D | undefined {
+  if (dropout === undefined) return undefined;
+  const [first, count] = PASSES[pass];
+  return tf.slice(dropout, (3 * critic + first) * rows, count * rows);
+}
+
+/** Returns the target networks that make the targets of an update: all, or drawn ones. */
+export function chosenTargets(
+  { targets }: SacState,
+  { criticOrder }: Pick<SacNumbers, "criticOrder">,
+  { targetCritics }: Pick<SacTargetOptions, "targetCritics">,
+): Params {
+  if (!targetCritics) return targets;
+  if (criticOrder !== undefined) {
+    return pickCritics(targets, criticOrder, targetCritics);
+  }
+  throw new TypeError(
+    `Cannot draw ${targetCritics} target critics: expected inputs.criticOrder, a permutation`,
+  );
+}
+
+/** Returns the value of actions that the policy maximizes, from estimates of them. */
+export function policyValueOf({ policyValue = "smallest" }: SacTargetOptions) {
+  return (estimates: CriticPass["estimates"]): tf.Tensor1D => {
+    const means: CriticEstimates = {};
+    for (const [name, it] of Object.entries(estimates)) {
+      means[name] = it.rank === 1 ? it as tf.Tensor1D : tf.mean(it, 1);
+    }
+    return policyValue === "mean"
+      ? meanEstimates(means)
+      : smallestEstimates(means);
   };
 }

@@ -10,19 +10,15 @@ import {
   tidy,
 } from "@bellman/compute";
 import {
-  type CriticEstimates,
   type CriticPass,
   type CriticStep,
   criticStep,
   criticTargets,
   eachCritic,
   initCritics,
-  meanEstimates,
   nextEstimates,
-  pickCritics,
   type QFunction,
   type ReparameterizedDistribution,
-  smallestEstimates,
   splitRunning,
 } from "@bellman/policies";
 import type { RandomSource } from "@bellman/types";
@@ -37,9 +33,17 @@ import type {
   SacInputs,
   SacPolicy,
   SacState,
+  SacTargetOptions,
   SacUpdate,
 } from "./model.ts";
-import { afterCritics, afterSteps, temperatureOf } from "./steps.ts";
+import {
+  afterCritics,
+  afterSteps,
+  chosenTargets,
+  policyValueOf,
+  temperatureOf,
+  unitsOf,
+} from "./steps.ts";
 
 /** Policy and Q-functions of continuous actions in [-1, 1]. */
 export interface SacModel {
@@ -50,7 +54,7 @@ export interface SacModel {
 }
 
 /** Options of {@link sacUpdate}. */
-export interface SacUpdateOptions {
+export interface SacUpdateOptions extends SacTargetOptions {
   /**
    * Optimizer of policy and critics; each has its own state.
    *
@@ -82,25 +86,12 @@ export interface SacUpdateOptions {
    */
   readonly droppedQuantiles?: number;
   /**
-   * Number of target critics, drawn for each update (REDQ); null takes all.
-   *
-   * @default null
-   */
-  readonly targetCritics?: number | null;
-  /**
    * Estimate next values by target networks; false by the critics themselves, in one
    * pass with their estimates (CrossQ).
    *
    * @default true
    */
   readonly targetNetworks?: boolean;
-  /**
-   * Value of an action that the policy maximizes: the smallest estimate, or the mean
-   * over the critics, as of quantiles, drawn targets and dropout.
-   *
-   * @default "smallest"
-   */
-  readonly policyValue?: "smallest" | "mean";
 }
 
 /**
@@ -177,7 +168,7 @@ export function sacUpdate(
 
   return (state, batch, inputs) =>
     tidy(() => {
-      const { learningRate } = inputs;
+      const { learningRate } = inputs, rows = batch.rewards.shape[0];
       const alpha = temperatureOf(state, inputs);
       const critics = stepCritics(state, batch, inputs, alpha);
       const { weights, running } = splitRunning(state.policy);
@@ -188,10 +179,12 @@ export function sacUpdate(
             noise: inputs.noise,
             training: true,
           });
-          const q = eachCritic(critics.params, (params, i) =>
-            qf.estimate(params, batch.observations, drawn.action, {
-              dropout: unitsOf(inputs, "policy", i),
-            }).values);
+          const q = eachCritic(critics.params, (params, critic) => {
+            const dropout = unitsOf(inputs, "policy", { critic, rows });
+            const { observations } = batch, { action } = drawn;
+            return qf.estimate(params, observations, action, { dropout })
+              .values;
+          });
           const values = softValues(valueOf(q), drawn.logProb, { alpha });
           const loss = reparameterizedPolicyLoss(values);
           return { loss, aux: { ...drawn.running, logProb: drawn.logProb } };
@@ -330,28 +323,22 @@ interface PassOptions extends SacUpdateOptions {
 function separatePass(
   qf: QFunction,
   { state, batch, inputs }: PassInputs,
-  { nextActions, targetsOf, targetCritics }: PassOptions,
+  { nextActions, targetsOf, ...options }: PassOptions,
 ): (critics: Params) => CriticPass {
-  const chosen = targetCritics
-    ? pickCritics(state.targets, inputs.criticOrder!, targetCritics)
-    : state.targets;
+  const { observations, nextObservations, actions, rewards } = batch;
+  const rows = rewards.shape[0];
   const targets = targetsOf(
-    eachCritic(
-      chosen,
-      (params, i) =>
-        qf.estimate(params, batch.nextObservations, nextActions, {
-          dropout: unitsOf(inputs, "targets", i),
-        }).values,
-    ),
+    eachCritic(chosenTargets(state, inputs, options), (params, critic) => {
+      const dropout = unitsOf(inputs, "targets", { critic, rows });
+      return qf.estimate(params, nextObservations, nextActions, { dropout })
+        .values;
+    }),
   );
   return (critics) => ({
-    estimates: eachCritic(
-      critics,
-      (params, i) =>
-        qf.estimate(params, batch.observations, batch.actions, {
-          dropout: unitsOf(inputs, "critics", i),
-        }).values,
-    ),
+    estimates: eachCritic(critics, (params, critic) => {
+      const dropout = unitsOf(inputs, "critics", { critic, rows });
+      return qf.estimate(params, observations, actions, { dropout }).values;
+    }),
     targets,
   });
 }
@@ -370,14 +357,11 @@ function jointPass(
   const actions = tf.concat([batch.actions, nextActions]);
   return (critics) => {
     const running: Params = {}, estimates: Estimates = {}, next: Estimates = {};
-    const both = eachCritic(
-      critics,
-      (params, i) =>
-        qf.estimate(params, observations, actions, {
-          training: true,
-          dropout: unitsOf(inputs, "both", i),
-        }),
-    );
+    const both = eachCritic(critics, (params, critic) => {
+      const dropout = unitsOf(inputs, "both", { critic, rows });
+      const options = { training: true, dropout };
+      return qf.estimate(params, observations, actions, options);
+    });
     for (
       const [name, { values, running: moved = {} }] of Object.entries(both)
     ) {
@@ -396,38 +380,6 @@ function constant<T extends tf.Tensor>(x: T): T {
     gradFunc: (dy) => tf.zerosLike(dy),
   }));
   return still(x);
-}
-
-/** Returns the value of actions that the policy maximizes. */
-function policyValueOf({ policyValue = "smallest" }: SacUpdateOptions) {
-  return (estimates: Estimates) => {
-    const means: CriticEstimates = {};
-    for (const [name, it] of Object.entries(estimates)) {
-      means[name] = it.rank === 1 ? it as tf.Tensor1D : tf.mean(it, 1);
-    }
-    return policyValue === "mean"
-      ? meanEstimates(means)
-      : smallestEstimates(means);
-  };
-}
-
-/** Passes of a critic that drop units each on their own. */
-const PASSES = {
-  targets: [0, 1],
-  critics: [1, 1],
-  both: [0, 2],
-  policy: [2, 1],
-};
-
-/** Slices the uniform numbers that drop units of a critic in a pass. */
-function unitsOf(
-  { dropout, noise }: SacInputs,
-  pass: keyof typeof PASSES,
-  critic: number,
-): tf.Tensor2D | undefined {
-  if (dropout === undefined) return undefined;
-  const [rows] = noise.shape, [first, count] = PASSES[pass];
-  return tf.slice(dropout, (3 * critic + first) * rows, count * rows);
 }
 
 /**
