@@ -20,14 +20,16 @@
  *     batchSize: 64,
  *     bufferSize: 1000,
  *     learningRate: 0.003,
- *     rewardScale: 5,
+ *     criticLearningRate: 0.01,
+ *     learningStarts: 200,
+ *     rewardScale: 5, // larger than the entropy
  *   },
  *   seed: 1,
  * });
  *
  * const observations = new Int32Array(8);
  * const ends = new Uint8Array(8).fill(1);
- * for (let step = 0; step < 400; step++) {
+ * for (let step = 0; step < 800; step++) {
  *   const actions = agent.act(observations);
  *   agent.observe({
  *     observations,

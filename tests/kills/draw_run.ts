@@ -377,7 +377,7 @@ export function drawRun(
   } = {},
 ): DrawnRun {
   const takesBoxes = !/^async-|^dqn$/.test(algorithm);
-  const takesOthers = DRAWS[algorithm] !== drawTd3;
+  const takesOthers = !/^(sac-v1|td3|ddpg)$/.test(algorithm);
   const names = (Object.keys(ENVIRONMENTS) as EnvironmentName[])
     .filter((it) =>
       it === "Drift-v0" ||
