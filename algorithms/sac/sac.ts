@@ -39,7 +39,11 @@ import {
   type DiscreteSacUpdateOptions,
 } from "./updates/discrete_update.ts";
 import { sacPresets } from "./presets.ts";
-import { type SettledConfig, settledConfig } from "./settled_config.ts";
+import {
+  hasTargetNetworks,
+  type SettledConfig,
+  settledConfig,
+} from "./settled_config.ts";
 import {
   initSacState,
   sacCriticUpdate,
@@ -392,6 +396,8 @@ function unusedOf(
     ...unusedLayers(config, { ...spaces, endsInLayers: true }),
     ...unusedNoise(config, spaces),
     ...(config.nSteps === 1 && unused("nSteps is 1", "nStepEntropy")),
+    ...(!hasTargetNetworks(config) &&
+      unused("there are no target networks", "tau")),
     ...(first !== undefined && first !== "repeated" &&
       unused("initialExploration repeats no action", "repeatExponent")),
     ...(isBox &&

@@ -10,8 +10,8 @@ import {
 } from "@std/assert";
 import { GivenScale } from "../agent/testdata/given_scale.ts";
 import { FRAMES, MadeUpEnv, spacesOf } from "../agent/testdata/made_up_env.ts";
-import type { SacConfig } from "./config.ts";
-import { SAC, type SacOptions } from "./sac.ts";
+import { defaultSacConfig, type SacConfig } from "./config.ts";
+import { SAC, sac, type SacOptions } from "./sac.ts";
 
 await selectBackend("cpu");
 
@@ -236,4 +236,107 @@ Deno.test("what is no object is refused as options", () => {
       "as the options of an agent: expected an object",
     );
   }
+
+const IMAGE = {
+  type: "box",
+  shape: [40, 40, 1],
+  low: 0,
+  high: 255,
+  dtype: "uint8",
+} as const;
+const REFUSED: readonly [Partial<SacConfig>, Partial<AgentSpaces>, string][] = [
+  [
+    { droppedQuantiles: 1 },
+    {},
+    "droppedQuantiles and no quantiles: expected quantiles or method: tqc",
+  ],
+  [
+    { method: "tqc", droppedQuantiles: 25 },
+    {},
+    "droppedQuantiles: 25 and quantiles: 25: expected fewer dropped ones",
+  ],
+  [
+    { targetCritics: 3 },
+    {},
+    "targetCritics: 3 and numCritics: 2: expected as many critics at least",
+  ],
+  [
+    { normalization: "batch", targetNetworks: true },
+    {},
+    "normalization: batch and targetNetworks: true: expected targetNetworks: false",
+  ],
+  [
+    { targetNetworks: false },
+    {},
+    "targetNetworks: false and normalization: none: expected normalization: batch",
+  ],
+  [
+    { method: "droq", targetNetworks: false },
+    {},
+    "targetNetworks: false and normalization: layer",
+  ],
+  [
+    { method: "crossq", targetCritics: 1 },
+    {},
+    "targetCritics and no target networks",
+  ],
+  [
+    { method: "crossq" },
+    spacesOf("discrete"),
+    "normalization: batch and discrete actions: expected box actions",
+  ],
+  [
+    { method: "tqc" },
+    spacesOf("discrete"),
+    "quantiles and discrete actions: expected box actions",
+  ],
+  [
+    { method: "tqc" },
+    { ...spacesOf("discrete"), actionMasks: true },
+    "quantiles and action masks: expected none",
+  ],
+  [
+    { method: "crossq" },
+    { observationSpace: IMAGE },
+    "normalization: batch and network: cnn: expected network: mlp",
+  ],
+  [
+    { quantiles: 5, network: "cnn_small" },
+    { observationSpace: IMAGE },
+    "quantiles and network: cnn_small: expected network: mlp",
+  ],
+];
+
+Deno.test("critics that do not go together are refused in a line", () => {
+  for (const [config, spaces, message] of REFUSED) {
+    assertThrows(
+      () => new SAC({ ...spacesOf("box"), numEnvs: 1, ...spaces }, { config }),
+      TypeError,
+      `Cannot run SAC with ${message}`,
+    );
+  }
+  assertThrows(
+    () =>
+      new SAC({ ...spacesOf("box"), numEnvs: 1 }, { config: { dropout: 1 } }),
+    RangeError,
+    "dropout",
+  );
+});
+
+Deno.test("a rate of target networks does nothing where there are none", () => {
+  const idle = (config: Partial<SacConfig>) =>
+    sac.meta.unusedSettings!({ ...defaultSacConfig, ...config }, {}).tau;
+  assertEquals(idle({ method: "crossq" }), "there are no target networks");
+  assertEquals(idle({ method: "redq" }), undefined);
+});
+
+Deno.test("acting and estimating move no running statistics", () => {
+  const agent = agentOf({ method: "crossq", batchSize: 4, learningStarts: 4 });
+  play(agent, 6);
+  const running = () => JSON.stringify(agent.save());
+  const before = running();
+  agent.qValues(new Float32Array(3), [0.5, -0.5]);
+  agent.policy({ deterministic: true }).act(new Float32Array(6));
+  assertEquals(running(), before);
+  agent.close();
 });

@@ -78,7 +78,6 @@ export function settledConfig(
   config: SacConfig,
   { actionSpace, totalTimesteps }: AgentContext,
 ): SettledConfig {
-  const method = METHODS[config.method];
   const usual = actionSpace.type === "discrete"
     ? {
       ...DISCRETE,
@@ -88,16 +87,23 @@ export function settledConfig(
       ),
     }
     : BOX;
-  const defaults = { ...usual, ...method };
+  const defaults = { ...usual, ...METHODS[config.method] };
   const settled = { ...config, ...nullsFilled(config, defaults) };
-  const { quantiles, normalization } = settled;
   return {
     ...settled,
     droppedQuantiles: config.droppedQuantiles ??
-      Math.max(0, Math.min(2, (quantiles ?? 0) - 1)),
-    targetNetworks: config.targetNetworks ?? normalization !== "batch",
+      Math.max(0, Math.min(2, (settled.quantiles ?? 0) - 1)),
+    targetNetworks: hasTargetNetworks(config),
     criticHiddenSizes: config.criticHiddenSizes ?? config.hiddenSizes,
   };
+}
+
+/** Returns whether next values are estimated by target networks. */
+export function hasTargetNetworks(
+  { method, normalization, targetNetworks }: SacConfig,
+): boolean {
+  const settled = normalization ?? METHODS[method].normalization;
+  return targetNetworks ?? settled !== "batch";
 }
 
 /** Returns settings, with defaults for those that are null. */

@@ -31,3 +31,68 @@ Deno.test("learning starts by the kind of actions, the run and the buffer, or as
   assertEquals(settled(key, { bufferSize: 400 }), [400, 100]);
   assertEquals(settled(key, { learningStarts: 7 }), [7, 7]);
 });
+
+const METHODS: Readonly<Record<string, Partial<SacConfig>>> = {
+  sac: {
+    numCritics: 2,
+    quantiles: null,
+    targetCritics: null,
+    targetNetworks: true,
+    normalization: "none",
+    dropout: 0,
+    policyDelay: 1,
+    gradientSteps: 1,
+    learningRate: 3e-4,
+    adamBeta1: 0.9,
+    criticHiddenSizes: [256, 256],
+  },
+  tqc: { quantiles: 25, droppedQuantiles: 2 },
+  crossq: {
+    targetNetworks: false,
+    normalization: "batch",
+    policyDelay: 3,
+    learningRate: 1e-3,
+    adamBeta1: 0.5,
+  },
+  redq: {
+    numCritics: 10,
+    targetCritics: 2,
+    policyDelay: 20,
+    gradientSteps: 20,
+  },
+  droq: {
+    normalization: "layer",
+    dropout: 0.01,
+    policyDelay: 20,
+    gradientSteps: 20,
+  },
+};
+
+Deno.test("a method gives defaults to settings that are null, and to no others", () => {
+  for (const method of Object.keys(METHODS) as SacConfig["method"][]) {
+    const wanted = { ...METHODS.sac, ...METHODS[method] };
+    for (const [key, value] of Object.entries(wanted)) {
+      const [, box] = settled(key as keyof SacConfig, { method });
+      assertEquals(box, value, `${method} ${key}`);
+    }
+  }
+  const own: Partial<SacConfig> = {
+    numCritics: 3,
+    normalization: "layer",
+    policyDelay: 1,
+    learningRate: 0.1,
+    criticHiddenSizes: [9],
+  };
+  for (const [key, value] of Object.entries(own)) {
+    const [, box] = settled(key as keyof SacConfig, { ...own, method: "redq" });
+    assertEquals(box, value);
+  }
+});
+
+Deno.test("few quantiles leave one, and other normalization has target networks", () => {
+  const dropped = (quantiles: number) =>
+    settled("droppedQuantiles", { method: "tqc", quantiles })[1];
+  assertEquals([1, 2, 3, 50].map(dropped), [0, 1, 2, 2]);
+  const normalization = "layer", method = "crossq";
+  assertEquals(settled("targetNetworks", { method, normalization })[1], true);
+});

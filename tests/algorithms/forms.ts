@@ -256,6 +256,36 @@ const SAC_FORMS: Forms<SacConfig> = {
     "box",
   ],
   "replay by rank": [{ replay: "rank" }, "box"],
+  "tqc, proportional replay": [
+    { method: "tqc", quantiles: 5, replay: "proportional" },
+    "box",
+  ],
+  "crossq": [{ method: "crossq", criticHiddenSizes: [12] }, "box"],
+  "crossq, returns of several steps": [
+    { method: "crossq", nSteps: 3, policyDelay: 2 },
+    "box",
+  ],
+  "crossq with quantiles and state-dependent noise": [
+    { method: "crossq", quantiles: 4, useSde: true },
+    "box",
+  ],
+  "redq": [
+    { method: "redq", numCritics: 4, policyDelay: 3, gradientSteps: 2 },
+    "box",
+  ],
+  "droq": [{ method: "droq", policyDelay: 2, gradientSteps: 2 }, "box"],
+  "droq with discrete actions": [
+    { method: "droq", policyDelay: 2, gradientSteps: 2, numCritics: 3 },
+  ],
+  "redq with masked actions": [
+    { method: "redq", numCritics: 3, policyDelay: 1, gradientSteps: 1 },
+    "discrete from 5",
+    "masked",
+  ],
+  "droq of frames": [
+    { method: "droq", network: "cnn_small", bufferSize: 24, batchSize: 2 },
+    "frames",
+  ],
   "state-dependent noise": [{ useSde: true, sdeSampleFrequency: 4 }, "box"],
   "discrete actions": [{ initialExploration: "policy" }],
   "discrete actions, returns of several steps": [{ nSteps: 3 }],

@@ -1,13 +1,19 @@
 /** Forms of the update as one type, for the tests that hold for all. */
 import { type Params, RandomStream } from "@bellman/compute";
+import type { QFunctionOptions } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { discreteSacUpdate } from "../updates/discrete_update.ts";
-import { initSacState, sacUpdate } from "../updates/update.ts";
+import {
+  initSacState,
+  sacUpdate,
+  type SacUpdateOptions,
+} from "../updates/update.ts";
 import {
   continuousBatch,
   continuousModel,
   discreteBatch,
   discreteModel,
+  HIDDEN_SIZE,
 } from "./models.ts";
 
 /** A state of any form: its parts by name. */
@@ -25,6 +31,8 @@ export interface Form {
   readonly name: string;
   readonly state: AnyState;
   readonly hyperparameters: Readonly<Record<string, number>>;
+  /** Whether rows are normalized together, and critics have no targets. */
+  readonly isJoint?: boolean;
   batch(seed: number): Params;
   update(
     state: AnyState,
@@ -40,11 +48,13 @@ export function withNoises(update: unknown): Form["update"] {
     stats: Record<string, tf.Scalar>;
     results: { tdErrors: tf.Tensor1D };
   };
-  return (state, { noise, nextNoise, ...batch }, numbers) => {
+  return (state, { noise, nextNoise, ...others }, numbers) => {
+    const { criticOrder, dropout, ...batch } = others;
     const { results, ...made } = apply(state, batch, {
       ...numbers,
-      noise,
-      nextNoise,
+      ...{ noise, nextNoise },
+      ...(criticOrder && { criticOrder }),
+      ...(dropout && { dropout }),
     });
     return { ...made, ...results };
   };
@@ -69,6 +79,42 @@ function boxForm(name: string, initialAlpha: number | null): Form {
   };
 }
 
+/** Critics of TQC, CrossQ, REDQ or DroQ. */
+function methodForm(
+  name: string,
+  layers: Partial<QFunctionOptions>,
+  { numCritics = 2, ...options }: SacUpdateOptions & { numCritics?: number },
+): Form {
+  const model = continuousModel(layers);
+  const { targetCritics, targetNetworks } = options;
+  const random = new RandomStream(1);
+  const state = initSacState(model, random, { numCritics, targetNetworks });
+  return {
+    name,
+    state: { ...state },
+    hyperparameters: RATES,
+    isJoint: targetNetworks === false,
+    batch(seed) {
+      const batch = continuousBatch(seed), rows = batch.rewards.size;
+      const { shape, size } = tf.zeros([3 * numCritics * rows, HIDDEN_SIZE]);
+      const order = Array.from({ length: numCritics }, (_, i) => i);
+      return {
+        ...batch,
+        ...(targetCritics && {
+          criticOrder: tf.tensor([order.reverse()], undefined, "int32"),
+        }),
+        ...(layers.dropout && {
+          dropout: tf.tensor(
+            new RandomStream(seed).fillUniform(new Float32Array(size)),
+            shape,
+          ),
+        }),
+      };
+    },
+    update: withNoises(sacUpdate(model, options)),
+  };
+}
+
 function discreteForm(): Form {
   const model = discreteModel();
   const hyperparameters = {
@@ -89,6 +135,21 @@ function discreteForm(): Form {
 export const FORMS: readonly Form[] = [
   boxForm("learned temperature", 0.5),
   boxForm("fixed temperature", null),
+  methodForm("quantiles", { quantiles: 5 }, {
+    droppedQuantiles: 1,
+    policyValue: "mean",
+  }),
+  methodForm("batch normalization", { normalization: "batch" }, {
+    targetNetworks: false,
+  }),
+  methodForm("drawn targets", {}, {
+    numCritics: 4,
+    targetCritics: 2,
+    policyValue: "mean",
+  }),
+  methodForm("dropout", { normalization: "layer", dropout: 0.3 }, {
+    policyValue: "mean",
+  }),
   discreteForm(),
 ];
 

@@ -4,6 +4,7 @@ import {
   diagonalGaussian,
   discreteQFunction,
   qFunction,
+  type QFunctionOptions,
   type ReparameterizedDistribution,
   stochasticPolicy,
 } from "@bellman/policies";
@@ -14,6 +15,8 @@ import type { SacModel } from "../updates/update.ts";
 export const OBSERVATION_SIZE = 3;
 export const ACTION_SIZE = 2;
 export const ACTION_COUNT = 4;
+/** Units of the hidden layer. */
+export const HIDDEN_SIZE = 4;
 
 const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;
 
@@ -22,16 +25,22 @@ export const CONTINUOUS = {
   observationSpace: { ...box, shape: [OBSERVATION_SIZE] },
   actionSpace: { ...box, shape: [ACTION_SIZE] },
   // Smooth, so that numeric differentiation meets no corner.
-  networkOptions: { hiddenSizes: [4], activation: "tanh" },
+  networkOptions: { hiddenSizes: [HIDDEN_SIZE], activation: "tanh" },
 } as const;
 
-/** Policy and Q functions of continuous actions. */
+/** Policy and Q functions of continuous actions, with other critics. */
 export function continuousModel(
-  distribution: "gaussian" | "mixture" = "gaussian",
+  { distribution = "gaussian", ...critics }: Partial<QFunctionOptions> & {
+    distribution?: "gaussian" | "mixture";
+  } = {},
 ): SacModel {
+  const isBatch = critics.normalization === "batch";
   return {
-    policy: stochasticPolicy({ ...CONTINUOUS, distribution, components: 2 }),
-    qf: qFunction(CONTINUOUS),
+    policy: stochasticPolicy({
+      ...{ ...CONTINUOUS, distribution, components: 2 },
+      normalization: isBatch ? "batch" : "none",
+    }),
+    qf: qFunction({ ...CONTINUOUS, ...critics }),
   };
 }
 

@@ -200,7 +200,7 @@ Deno.test("the entropy that is wanted is by default minus the size of an action"
 
 Deno.test("what cannot be updated is one clear error", () => {
   assertThrows(
-    () => sacUpdate(continuousModel("mixture")),
+    () => sacUpdate(continuousModel({ distribution: "mixture" })),
     TypeError,
     "Cannot update a mixture without a V function",
   );

@@ -7,5 +7,8 @@ import type { SacV1Model } from "../update.ts";
 export function valueModel(
   distribution: "gaussian" | "mixture" = "gaussian",
 ): SacV1Model {
-  return { ...continuousModel(distribution), vf: valueFunction(CONTINUOUS) };
+  return {
+    ...continuousModel({ distribution }),
+    vf: valueFunction(CONTINUOUS),
+  };
 }
