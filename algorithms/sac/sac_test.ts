@@ -236,6 +236,7 @@ Deno.test("what is no object is refused as options", () => {
       "as the options of an agent: expected an object",
     );
   }
+});
 
 const IMAGE = {
   type: "box",
