@@ -140,7 +140,9 @@ function forwardPass(
   const next = sample(nextObservations, nextNoise);
   const [q1, q2] = estimates(state.critics, observations, batch.actions);
   const [a, b] = estimates(state.targets, nextObservations, next.action);
-  const nextValues = softValues(tf.minimum<tf.Tensor1D>(a, b), next.logProb, { alpha });
+  const nextValues = softValues(tf.minimum<tf.Tensor1D>(a, b), next.logProb, {
+    alpha,
+  });
   const logAlpha = tf.log(alpha) as tf.Scalar;
   return {
     new_actions: now.action,

@@ -78,7 +78,9 @@ function forwardPass(
     prior_log_prob: logPrior,
     log_target1: a,
     log_target2: b,
-    v_target: softValues(tf.minimum<tf.Tensor1D>(a, b), sample.logProb, { logPrior }),
+    v_target: softValues(tf.minimum<tf.Tensor1D>(a, b), sample.logProb, {
+      logPrior,
+    }),
     policy_dist: parametersOf(
       parameters,
       batch.actions.shape[1]!,
