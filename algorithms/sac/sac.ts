@@ -34,7 +34,6 @@ import type { DiscreteSpace, Space } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { type SacConfig, sacConfigSchema } from "./config.ts";
 import {
-  discreteSacCriticUpdate,
   discreteSacUpdate,
   type DiscreteSacUpdateOptions,
 } from "./updates/discrete_update.ts";
@@ -46,7 +45,6 @@ import {
 } from "./settled_config.ts";
 import {
   initSacState,
-  sacCriticUpdate,
   sacUpdate,
   type SacUpdateOptions,
 } from "./updates/update.ts";
@@ -189,10 +187,8 @@ export class SAC<const E extends AgentSpaces = AgentSpaces>
 
 /** Parts that depend on the kind of actions. */
 interface SacForm extends Pick<Parts<StochasticPolicy>, "policy" | "state"> {
-  /** Update of critics and policy. */
-  readonly learn: AnyUpdate;
-  /** Update of the critics alone. */
-  readonly learnCritics: AnyUpdate;
+  /** Updates of critics and policy, and of the critics alone. */
+  readonly updates: Record<"learn" | "critics", AnyUpdate>;
   /** Names of the update's noise inputs. */
   readonly noises: readonly string[];
   /** Q-function of an action, or of all discrete ones. */
@@ -205,7 +201,7 @@ function partsOf(
   rewardScale?: SacOptions["rewardScale"],
 ): Parts<StochasticPolicy> {
   const config = settledConfig(requested, context);
-  const { state, learn, learnCritics, estimate, ...form } = formOf(
+  const { state, updates, estimate, ...form } = formOf(
     config,
     context,
   );
@@ -227,8 +223,10 @@ function partsOf(
     state,
     memory: new Replay(context, policy, { ...config, between }),
     inputs: (progress, draw) => ({ ...noises(draw), ...numbers(progress) }),
-    learn: ({ updates }) =>
-      (updates + 1) % config.policyDelay === 0 ? learn : learnCritics,
+    learn: (progress) => {
+      const isDelayed = (progress.updates + 1) % config.policyDelay !== 0;
+      return isDelayed ? updates.critics : updates.learn;
+    },
     explore: randomActions(context, warmupActions(config)),
     qFunction: {
       part: "critics",
@@ -267,8 +265,7 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
       estimate: (params, x) => qf.apply(params, x),
       noises: [],
       state: initSacState(model, random, initial),
-      learn: discreteSacUpdate(model, discrete),
-      learnCritics: discreteSacCriticUpdate(model, discrete),
+      updates: discreteSacUpdate(model, discrete),
     };
   }
   if (actionSpace.type !== "box") {
@@ -287,8 +284,7 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
     ...{ policy, estimate: qf.apply },
     noises: ["noise", "nextNoise"],
     state: initSacState(model, random, initial),
-    learn: sacUpdate(model, options),
-    learnCritics: sacCriticUpdate(model, options),
+    updates: sacUpdate(model, options),
   };
 }
 

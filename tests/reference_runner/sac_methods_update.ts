@@ -15,7 +15,6 @@ import {
 } from "@bellman/policies";
 import {
   initSacState,
-  sacCriticUpdate,
   type SacInputs,
   type SacModel,
   type SacState,
@@ -191,14 +190,13 @@ function compileCase({ inputs }: Case, engine: Engine) {
   const state = stateOf(inputs, model, options);
   type Given = ReturnType<typeof givenOf>;
   const given = givenOf(inputs, inputs.batches[0]);
-  const update = sacUpdate(model, options);
-  const ofCritics = sacCriticUpdate(model, options);
+  const updates = sacUpdate(model, options);
   const learner = compileStep(
-    (held: SacState, it: Given) => update(held, it.batch, it.inputs),
+    (held: SacState, it: Given) => updates.learn(held, it.batch, it.inputs),
     { state, inputs: given, engine, name: "the update" },
   );
   const critics = learner.also((held: SacState, it: Given) =>
-    ofCritics(held, it.batch, it.inputs)
+    updates.critics(held, it.batch, it.inputs)
   );
   return { learner, critics };
 }

@@ -161,7 +161,7 @@ function compileCase({ inputs }: Case, engine: Engine) {
   const { hparams, batches } = inputs;
   const model = modelOf(inputs);
   const { state, optimizer } = stateOf(inputs, model);
-  const update = sacUpdate(model, {
+  const { learn: update } = sacUpdate(model, {
     optimizer,
     gamma: hparams.gamma,
     targetEntropy: hparams.target_entropy,

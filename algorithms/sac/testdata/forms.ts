@@ -75,7 +75,7 @@ function boxForm(name: string, initialAlpha: number | null): Form {
       ...(initialAlpha === null && { alpha: 0.3 }),
     },
     batch: (seed) => continuousBatch(seed),
-    update: withNoises(sacUpdate(model)),
+    update: withNoises(sacUpdate(model).learn),
   };
 }
 
@@ -111,7 +111,7 @@ function methodForm(
         }),
       };
     },
-    update: withNoises(sacUpdate(model, options)),
+    update: withNoises(sacUpdate(model, options).learn),
   };
 }
 
@@ -127,7 +127,7 @@ function discreteForm(): Form {
     state: { ...initSacState(model, new RandomStream(1)) },
     hyperparameters,
     batch: (seed) => discreteBatch(seed),
-    update: withNoises(discreteSacUpdate(model)),
+    update: withNoises(discreteSacUpdate(model).learn),
   };
 }
 

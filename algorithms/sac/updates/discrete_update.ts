@@ -1,5 +1,5 @@
 import type { ReplayBatch } from "@bellman/agent";
-import { adam, descend, type Params, tidy } from "@bellman/compute";
+import { adam, descend, type Params } from "@bellman/compute";
 import {
   type CriticStep,
   criticStep,
@@ -17,20 +17,13 @@ import {
   reparameterizedPolicyLoss,
 } from "./losses.ts";
 import type {
-  SacCriticStatistics,
   SacNumbers,
   SacPolicy,
   SacState,
   SacTargetOptions,
-  SacUpdate,
+  SacUpdates,
 } from "./model.ts";
-import {
-  afterCritics,
-  afterSteps,
-  chosenTargets,
-  temperatureOf,
-  unitsOf,
-} from "./steps.ts";
+import { chosenTargets, temperatureOf, unitsOf, updatesOf } from "./steps.ts";
 import { entropyBonus, type SacUpdateOptions } from "./update.ts";
 
 /** Policy that outputs logits, and Q-functions of all discrete actions. */
@@ -63,7 +56,7 @@ export interface DiscreteSacUpdateOptions
 }
 
 /**
- * Makes the update of SAC for discrete actions. The Q-functions compute the values of
+ * Makes the updates of SAC for discrete actions. The Q-functions compute the values of
  * all actions at once, so expectations over the policy are exact and need no noise.
  * Otherwise it is `sacUpdate`, in the same order and with the same state.
  *
@@ -75,8 +68,8 @@ export interface DiscreteSacUpdateOptions
  * Source: Christodoulou 2019 (https://arxiv.org/abs/1910.07207), algorithm 1.
  *
  * @param model Policy and form of the Q-functions.
- * @param options Optimizer, discount and target entropy.
- * @returns The update.
+ * @param options Optimizer, discount, target entropy, form of the targets.
+ * @returns The update, and that of the critics alone for a delayed policy.
  *
  * @example
  * ```ts
@@ -97,8 +90,8 @@ export interface DiscreteSacUpdateOptions
  *   qf: discreteQFunction(spaces),
  * };
  * const state = initSacState(model, new RandomStream(1));
- * const update = discreteSacUpdate(model);
- * const { results } = update(state, {
+ * const { learn } = discreteSacUpdate(model);
+ * const { results } = learn(state, {
  *   observations: tf.eye(5),
  *   actions: tf.tensor1d([0, 1, 0, 1, 0], "int32"),
  *   rewards: tf.ones([5]),
@@ -111,32 +104,24 @@ export interface DiscreteSacUpdateOptions
 export function discreteSacUpdate(
   model: DiscreteSacModel,
   options: DiscreteSacUpdateOptions = {},
-): SacUpdate<SacNumbers> {
+): SacUpdates<SacNumbers> {
   const { policy, qf } = model;
   const { optimizer = adam(), temperatureOptimizer = optimizer } = options;
   const { targetEntropyFactor = 0.98 } = options;
   const actionCount = policy.distribution.parameterSize;
-  const targetEntropyOf = (masks: tf.Tensor2D | undefined) => {
-    if (masks === undefined) return targetEntropyFactor * Math.log(actionCount);
-    const allowed = tf.sum(tf.cast(masks, "float32"), 1);
-    return tf.mul<tf.Scalar>(tf.mean(tf.log(allowed)), targetEntropyFactor);
-  };
-  const stepCritics = criticsOf(model, options);
   const valueOf = options.policyValue === "mean"
     ? meanEstimates
     : smallestEstimates;
-
-  return (state, batch, inputs) =>
-    tidy(() => {
+  return updatesOf<SacNumbers>({
+    critics: criticsOf(model, options),
+    policy(state, batch, { inputs, critics }) {
       const { observations, actionMasks, rewards } = batch;
-      const { learningRate } = inputs, rows = rewards.shape[0];
-      const alpha = temperatureOf(state, inputs);
-      const critics = stepCritics(state, batch, inputs, alpha);
-      const q = valueOf(eachCritic(critics.params, (params, critic) => {
+      const alpha = temperatureOf(state, inputs), rows = rewards.shape[0];
+      const q = valueOf(eachCritic(critics, (params, critic) => {
         const dropout = unitsOf(inputs, "policy", { critic, rows });
         return qf.apply(params, observations, { dropout });
       }));
-      const actor = descend(
+      return descend(
         (params) => {
           const logProbs = logProbsOf(
             policy,
@@ -149,52 +134,18 @@ export function discreteSacUpdate(
           return { loss: reparameterizedPolicyLoss(values), aux };
         },
         { params: state.policy, slots: state.policySlots },
-        { optimizer, learningRate },
+        { optimizer, learningRate: inputs.learningRate },
       );
-      return afterSteps(state, { critics, actor, alpha }, {
-        targetEntropy: targetEntropyOf(actionMasks),
-        optimizer: temperatureOptimizer,
-        inputs,
-      });
-    });
-}
-
-/**
- * Makes the update of the critics and their targets alone, for those between two of
- * {@link discreteSacUpdate} where the policy is delayed.
- *
- * @param model Policy and form of the Q-functions.
- * @param options Optimizer, discount, form of the targets.
- * @returns The update.
- *
- * @example
- * ```ts
- * import { discreteSacCriticUpdate } from "@bellman/sac";
- * import { discreteQFunction, stochasticPolicy } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const spaces = {
- *   observationSpace: { type: "discrete", n: 5 },
- *   actionSpace: { type: "discrete", n: 3 },
- * } as const;
- * const model = {
- *   policy: stochasticPolicy(spaces),
- *   qf: discreteQFunction(spaces),
- * };
- * assertEquals(typeof discreteSacCriticUpdate(model, {}), "function");
- * ```
- */
-export function discreteSacCriticUpdate(
-  model: DiscreteSacModel,
-  options: DiscreteSacUpdateOptions = {},
-): SacUpdate<SacNumbers, SacState, SacCriticStatistics> {
-  const stepCritics = criticsOf(model, options);
-  return (state, batch, inputs) =>
-    tidy(() => {
-      const alpha = temperatureOf(state, inputs);
-      const critics = stepCritics(state, batch, inputs, alpha);
-      return afterCritics(state, critics, inputs);
-    });
+    },
+    targetEntropy({ actionMasks: masks }) {
+      if (masks === undefined) {
+        return targetEntropyFactor * Math.log(actionCount);
+      }
+      const allowed = tf.sum(tf.cast(masks, "float32"), 1);
+      return tf.mul<tf.Scalar>(tf.mean(tf.log(allowed)), targetEntropyFactor);
+    },
+    optimizer: temperatureOptimizer,
+  });
 }
 
 /** Makes the gradient step of all critics. */
@@ -207,8 +158,8 @@ function criticsOf(
     state: SacState,
     batch: ReplayBatch,
     inputs: SacNumbers,
-    alpha: tf.Scalar,
   ): CriticStep => {
+    const alpha = temperatureOf(state, inputs);
     const { observations, nextObservations, weights } = batch;
     const actions = batch.actions as tf.Tensor1D, rows = actions.shape[0];
     const { learningRate, criticLearningRate = learningRate } = inputs;

@@ -28,8 +28,7 @@ export interface SacNumbers {
    */
   readonly temperatureLearningRate?: tf.Scalar;
   /**
-   * Soft update rate of the target networks: 1 copies the parameters, 0 keeps the
-   * target, as between two target updates.
+   * Soft update rate of the target networks: 1 copies the parameters.
    */
   readonly tau: tf.Scalar;
   /** Temperature, if it is not learned. */
@@ -135,3 +134,11 @@ export type SacUpdate<I = SacInputs, S = SacState, T = SacStatistics> = (
   batch: ReplayBatch,
   inputs: I,
 ) => SacUpdateResult<S, T>;
+
+/** Updates of SAC. */
+export interface SacUpdates<I = SacInputs> {
+  /** Update of critics, policy and temperature. */
+  readonly learn: SacUpdate<I>;
+  /** Update of the critics alone, between those of a delayed policy. */
+  readonly critics: SacUpdate<I, SacState, SacCriticStatistics>;
+}

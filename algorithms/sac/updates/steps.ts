@@ -1,9 +1,11 @@
+import type { ReplayBatch } from "@bellman/agent";
 import {
   descend,
   type Descent,
   type Optimizer,
   type Params,
   polyak,
+  tidy,
 } from "@bellman/compute";
 import {
   type CriticEstimates,
@@ -22,6 +24,7 @@ import type {
   SacState,
   SacTargetOptions,
   SacUpdateResult,
+  SacUpdates,
 } from "./model.ts";
 
 /** Returns the temperature before the update: learned, or fixed. */
@@ -37,15 +40,62 @@ export function temperatureOf(
   );
 }
 
-/** Gradient steps of policy and critics, and the temperature used for them. */
-export interface NetworkSteps {
-  readonly critics: CriticStep;
-  readonly actor: Descent<{ [path: string]: tf.Tensor; logProb: tf.Tensor1D }>;
-  readonly alpha: tf.Scalar;
+/** Gradient steps that make an update; the policy's is taken against the new critics. */
+export interface Steps<I extends SacNumbers> extends TemperatureOptions {
+  critics(state: SacState, batch: ReplayBatch, inputs: I): CriticStep;
+  policy(
+    state: SacState,
+    batch: ReplayBatch,
+    given: { readonly inputs: I; readonly critics: Params },
+  ): Descent<{ [path: string]: tf.Tensor; logProb: tf.Tensor1D }>;
 }
 
-/** Finishes an update of the critics alone: updates the target networks. */
-export function afterCritics(
+/** Makes the update of critics, policy and temperature, and that of the critics alone. */
+export function updatesOf<I extends SacNumbers>(
+  steps: Steps<I>,
+): SacUpdates<I> {
+  return {
+    critics: (state, batch, inputs) =>
+      tidy(() =>
+        afterCritics(state, steps.critics(state, batch, inputs), inputs)
+      ),
+    learn: (state, batch, inputs) =>
+      tidy(() => {
+        const step = steps.critics(state, batch, inputs);
+        const { state: after, stats, ...rest } = afterCritics(
+          state,
+          step,
+          inputs,
+        );
+        const critics = step.params;
+        const actor = steps.policy(state, batch, { inputs, critics });
+        const { logProb, ...running } = actor.aux;
+        const temperature = temperatureStep(state, logProb, {
+          ...{ batch, inputs },
+          ...steps,
+        });
+        return {
+          ...rest,
+          state: {
+            ...after,
+            ...temperature.state,
+            policy: { ...state.policy, ...actor.params, ...running },
+            policySlots: actor.slots,
+          },
+          stats: {
+            ...stats,
+            policy_loss: actor.loss,
+            temperature: temperatureOf(state, inputs),
+            entropy: tf.neg(tf.mean(logProb)) as tf.Scalar,
+            ...temperature.stats,
+          },
+        };
+      }),
+  };
+}
+
+/** Finishes the step of the critics: updates the target networks. */
+function afterCritics(
   state: SacState,
   critics: CriticStep,
   { tau }: SacNumbers,
@@ -62,36 +112,6 @@ export function afterCritics(
   };
 }
 
-/**
- * Finishes an update: steps the temperature, if it is learned, and updates the target
- * networks.
- */
-export function afterSteps(
-  state: SacState,
-  { critics, actor, alpha }: NetworkSteps,
-  options: TemperatureStepOptions,
-): SacUpdateResult {
-  const { logProb, ...running } = actor.aux;
-  const temperature = temperatureStep(state, logProb, options);
-  const before = afterCritics(state, critics, options.inputs);
-  return {
-    ...before,
-    state: {
-      ...before.state,
-      ...temperature.state,
-      policy: { ...state.policy, ...actor.params, ...running },
-      policySlots: actor.slots,
-    },
-    stats: {
-      ...before.stats,
-      policy_loss: actor.loss,
-      temperature: alpha,
-      entropy: tf.neg(tf.mean(logProb)) as tf.Scalar,
-      ...temperature.stats,
-    },
-  };
-}
-
 /** Moves the target networks towards the critics, where there are some. */
 function movedTargets(
   { targets }: SacState,
@@ -102,18 +122,20 @@ function movedTargets(
   return hasTargets ? polyak(targets, critics, options) : targets;
 }
 
-/** Inputs of a temperature step. */
-interface TemperatureStepOptions {
-  readonly targetEntropy: number | tf.Scalar;
+/** Options of the temperature's step. */
+interface TemperatureOptions {
   readonly optimizer: Optimizer;
-  readonly inputs: SacNumbers;
+  targetEntropy(batch: ReplayBatch): number | tf.Scalar;
 }
 
 /** Takes one gradient step of the temperature, if it is learned. */
 function temperatureStep(
-  { temperature, temperatureSlots }: SacState,
+  { temperature, temperatureSlots: slots }: SacState,
   logProb: tf.Tensor1D,
-  { targetEntropy, optimizer, inputs }: TemperatureStepOptions,
+  { batch, inputs, optimizer, ...options }: TemperatureOptions & {
+    readonly batch: ReplayBatch;
+    readonly inputs: SacNumbers;
+  },
 ): {
   state: Pick<SacState, "temperature" | "temperatureSlots">;
   stats: { temperature_loss?: tf.Scalar };
@@ -122,16 +144,17 @@ function temperatureStep(
     return { state: { temperature: {}, temperatureSlots: {} }, stats: {} };
   }
   const { learningRate, temperatureLearningRate = learningRate } = inputs;
-  const { params, slots, loss } = descend(
+  const targetEntropy = options.targetEntropy(batch);
+  const step = descend(
     ({ logAlpha }) => ({
       loss: temperatureLoss(logAlpha as tf.Scalar, logProb, { targetEntropy }),
     }),
-    { params: temperature, slots: temperatureSlots },
+    { params: temperature, slots },
     { optimizer, learningRate: temperatureLearningRate },
   );
   return {
-    state: { temperature: params, temperatureSlots: slots },
-    stats: { temperature_loss: loss },
+    state: { temperature: step.params, temperatureSlots: step.slots },
+    stats: { temperature_loss: step.loss },
   };
 }
 

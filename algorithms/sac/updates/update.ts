@@ -7,7 +7,6 @@ import {
   descend,
   type Optimizer,
   type Params,
-  tidy,
 } from "@bellman/compute";
 import {
   type CriticPass,
@@ -29,20 +28,18 @@ import {
   softValues,
 } from "./losses.ts";
 import type {
-  SacCriticStatistics,
   SacInputs,
   SacPolicy,
   SacState,
   SacTargetOptions,
-  SacUpdate,
+  SacUpdates,
 } from "./model.ts";
 import {
-  afterCritics,
-  afterSteps,
   chosenTargets,
   policyValueOf,
   temperatureOf,
   unitsOf,
+  updatesOf,
 } from "./steps.ts";
 
 /** Policy and Q-functions of continuous actions in [-1, 1]. */
@@ -95,8 +92,8 @@ export interface SacUpdateOptions extends SacTargetOptions {
 }
 
 /**
- * Makes the update of SAC and of TQC, CrossQ, REDQ and DroQ, whose critics differ, as
- * one pure function of tensors, which can be traced and compiled.
+ * Makes the updates of SAC and of TQC, CrossQ, REDQ and DroQ, whose critics differ, as
+ * pure functions of tensors, which can be traced and compiled.
  *
  * The order is that of Stable-Baselines3: all losses use the temperature before the
  * update; the critics take one step; the policy takes its step against the new critics;
@@ -118,7 +115,7 @@ export interface SacUpdateOptions extends SacTargetOptions {
  *
  * @param model Policy and form of the Q-functions.
  * @param options Optimizer, discount, target entropy, form of the targets.
- * @returns The update.
+ * @returns The update, and that of the critics alone for a delayed policy.
  * @throws {TypeError} If the policy is a mixture.
  *
  * @example
@@ -138,8 +135,8 @@ export interface SacUpdateOptions extends SacTargetOptions {
  * };
  * const model = { policy: stochasticPolicy(spaces), qf: qFunction(spaces) };
  * const state = initSacState(model, new RandomStream(1));
- * const update = sacUpdate(model, { gamma: 0.98 });
- * const { stats } = update(state, {
+ * const { learn } = sacUpdate(model, { gamma: 0.98 });
+ * const { stats } = learn(state, {
  *   observations: tf.zeros([4, 3]),
  *   actions: tf.zeros([4, 1]),
  *   rewards: tf.ones([4]),
@@ -157,31 +154,28 @@ export interface SacUpdateOptions extends SacTargetOptions {
 export function sacUpdate(
   model: SacModel,
   options: SacUpdateOptions = {},
-): SacUpdate {
+): SacUpdates {
   const { policy, qf } = model;
   const { optimizer = adam(), temperatureOptimizer = optimizer } = options;
   const size = policy.distribution.actionShape
     .reduce((size, it) => size * it, 1);
   const { targetEntropy = -size } = options;
-  const stepCritics = criticsOf(model, options);
   const valueOf = policyValueOf(options);
-
-  return (state, batch, inputs) =>
-    tidy(() => {
-      const { learningRate } = inputs, rows = batch.rewards.shape[0];
+  return updatesOf<SacInputs>({
+    critics: criticsOf(model, options),
+    policy(state, batch, { inputs, critics }) {
+      const { observations } = batch, rows = batch.rewards.shape[0];
       const alpha = temperatureOf(state, inputs);
-      const critics = stepCritics(state, batch, inputs, alpha);
       const { weights, running } = splitRunning(state.policy);
-      const actor = descend(
+      return descend(
         (params) => {
           const drawn = sample(policy, { ...params, ...running }, {
-            observations: batch.observations,
-            noise: inputs.noise,
+            ...{ observations, noise: inputs.noise },
             training: true,
           });
-          const q = eachCritic(critics.params, (params, critic) => {
+          const q = eachCritic(critics, (params, critic) => {
             const dropout = unitsOf(inputs, "policy", { critic, rows });
-            const { observations } = batch, { action } = drawn;
+            const { action } = drawn;
             return qf.estimate(params, observations, action, { dropout })
               .values;
           });
@@ -190,51 +184,12 @@ export function sacUpdate(
           return { loss, aux: { ...drawn.running, logProb: drawn.logProb } };
         },
         { params: weights, slots: state.policySlots },
-        { optimizer, learningRate },
+        { optimizer, learningRate: inputs.learningRate },
       );
-      return afterSteps(state, { critics, actor, alpha }, {
-        targetEntropy,
-        optimizer: temperatureOptimizer,
-        inputs,
-      });
-    });
-}
-
-/**
- * Makes the update of the critics and their targets alone, for those between two of
- * {@link sacUpdate} where the policy is delayed.
- *
- * @param model Policy and form of the Q-functions.
- * @param options Optimizer, discount, form of the targets.
- * @returns The update.
- * @throws {TypeError} If the policy is a mixture.
- *
- * @example
- * ```ts
- * import { sacCriticUpdate } from "@bellman/sac";
- * import { qFunction, stochasticPolicy } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;
- * const spaces = {
- *   observationSpace: { ...box, shape: [3] },
- *   actionSpace: { ...box, shape: [1] },
- * };
- * const model = { policy: stochasticPolicy(spaces), qf: qFunction(spaces) };
- * assertEquals(typeof sacCriticUpdate(model, { gamma: 0.98 }), "function");
- * ```
- */
-export function sacCriticUpdate(
-  model: SacModel,
-  options: SacUpdateOptions = {},
-): SacUpdate<SacInputs, SacState, SacCriticStatistics> {
-  const stepCritics = criticsOf(model, options);
-  return (state, batch, inputs) =>
-    tidy(() => {
-      const alpha = temperatureOf(state, inputs);
-      const critics = stepCritics(state, batch, inputs, alpha);
-      return afterCritics(state, critics, inputs);
-    });
+    },
+    targetEntropy: () => targetEntropy,
+    optimizer: temperatureOptimizer,
+  });
 }
 
 /** Samples an action in each state, with its log-probability. */
@@ -266,8 +221,8 @@ function criticsOf({ policy, qf }: SacModel, options: SacUpdateOptions) {
     state: SacState,
     batch: ReplayBatch,
     inputs: SacInputs,
-    alpha: tf.Scalar,
   ): CriticStep => {
+    const alpha = temperatureOf(state, inputs);
     const { learningRate, criticLearningRate = learningRate } = inputs;
     const next = sample(policy, state.policy, {
       observations: batch.nextObservations,

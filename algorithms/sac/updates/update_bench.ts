@@ -24,12 +24,12 @@ const qf = qFunction(spaces);
 const gaussian = { policy: stochasticPolicy(spaces), qf };
 const noise = matrix(ACTION), noises = { noise, nextNoise: noise };
 const modern = learner(
-  sacUpdate(gaussian),
+  sacUpdate(gaussian).learn,
   initSacState(gaussian, random),
   { batch: transition, noises },
 );
 const prioritized = learner(
-  sacUpdate(gaussian),
+  sacUpdate(gaussian).learn,
   initSacState(gaussian, random),
   { batch: { ...transition, weights: rows, discounts: rows }, noises },
 );
@@ -38,7 +38,7 @@ const choices = {
   qf: discreteQFunction(discreteSpaces),
 };
 const discrete = learner(
-  discreteSacUpdate(choices),
+  discreteSacUpdate(choices).learn,
   initSacState(choices, random),
   { batch: { ...transition, actions: { ...rows, dtype: "int32" } } },
 );

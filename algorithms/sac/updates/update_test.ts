@@ -35,7 +35,7 @@ function setup() {
     rates: Partial<SacNumbers>,
     options: SacUpdateOptions = {},
   ) =>
-    sacUpdate(model, { optimizer, ...options })(state, batch, {
+    sacUpdate(model, { optimizer, ...options }).learn(state, batch, {
       learningRate: tf.scalar(0),
       tau: tf.scalar(0),
       noise,
@@ -150,7 +150,7 @@ function learnPeak(
     terminated: flags,
     nextObservations: zeros,
   };
-  const update = sacUpdate(model, {
+  const { learn: update } = sacUpdate(model, {
     optimizer,
     targetEntropy: options.targetEntropy,
   });
@@ -209,7 +209,7 @@ Deno.test("what cannot be updated is one clear error", () => {
   const fixed = initSacState(model, random, { initialAlpha: null });
   assertThrows(
     () =>
-      sacUpdate(model)(fixed, continuousBatch(1), {
+      sacUpdate(model).learn(fixed, continuousBatch(1), {
         ...continuousBatch(1),
         learningRate: tf.scalar(0),
         tau: tf.scalar(0),
@@ -248,7 +248,7 @@ function learn(options: {
     optimizer,
     initialAlpha: alpha === undefined ? 1 : null,
   });
-  const update = discreteSacUpdate(model, {
+  const { learn: update } = discreteSacUpdate(model, {
     optimizer,
     gamma,
     targetEntropyFactor,
