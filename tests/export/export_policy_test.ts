@@ -130,6 +130,12 @@ const CASES: Record<string, Case> = {
     sac: { hiddenSizes: [32, 32] },
     scaling: { mean: [1, 0, -2], variance: [4, 0.25, 9] },
   },
+  "soft actor-critic with batch normalization": {
+    observationSpace: box([3]),
+    actionSpace: TWO_ACTIONS,
+    sac: { method: "crossq", hiddenSizes: [32, 32] },
+    scaling: { mean: [1, 0, -2], variance: [4, 0.25, 9] },
+  },
   "time stamps, scaled": {
     observationSpace: box([3]),
     actionSpace: TWO_ACTIONS,

@@ -1,5 +1,5 @@
 // deno-lint-ignore-file no-console -- a program that prints
-/** Environment steps per second of this SAC or TD3, all included, one thread. */
+/** Environment steps per second of this SAC, by any method, or TD3, one thread. */
 import { selectBackend } from "@bellman/compute";
 import { makeVec } from "@bellman/envs";
 import { SAC } from "@bellman/sac";
@@ -28,6 +28,7 @@ const algorithm = new Algorithm(
       learningRate: 3e-4,
       learningStarts: 100,
       bufferSize: 1_000_000,
+      ...task.config,
     },
     seed: task.seed,
     engine: task.engine,

@@ -188,6 +188,19 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       { ...sbx, aim: 1.5 },
     ],
   }, [besideOnnx("value", "steps/s"), sbx]),
+  tqc: sacMethod("TQC", { config: { method: "tqc" } }),
+  crossq: sacMethod("CrossQ", {
+    config: { method: "crossq", learningRate: 1e-3 },
+    learning_rate: 1e-3,
+  }),
+  "crossq-512": sacMethod("CrossQ", {
+    config: {
+      ...{ method: "crossq", learningRate: 1e-3 },
+      criticHiddenSizes: [512, 512],
+    },
+    learning_rate: 1e-3,
+    net_arch: { pi: [256, 256], qf: [512, 512] },
+  }, 1),
   "sac-update": withXla({
     about: "SAC-shaped update: two critics and an actor of 256-256, batch " +
       "256, Adam, polyak, one thread",
@@ -208,6 +221,27 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
   "linear-algebra": linearAlgebra([5, 65, 129, 513]),
   "linear-algebra-large": linearAlgebra([1025, 3137]),
 };
+
+/** Compares a method of SAC with its peers; `wanted` is the ratio to that of sbx. */
+function sacMethod(algorithm: string, own: object, wanted = 1.3): Suite {
+  const task = { ...SAC_SPAN, algorithm, ...own };
+  const program = (file: string) =>
+    ({ language: "python", file, task }) as const;
+  const jax = rateOf([`sbx's ${algorithm} (JAX)`, "value", "sbx", wanted]);
+  return withXla({
+    about: `${algorithm}, Pendulum-v1, batch 256, one update per step, ` +
+      "everything included, one thread",
+    programs: {
+      ours: { language: "deno", file: "bellman_sac.ts", task },
+      contrib: program("sb3_contrib_sac.py"),
+      sbx: program("sbx_sac.py"),
+    },
+    comparisons: [
+      rateOf([`sb3-contrib's ${algorithm}`, "value", "contrib", 2]),
+      jax,
+    ],
+  }, [besideOnnx("value", "steps/s"), jax]);
+}
 
 /** Compares decompositions of matrices of some sizes with LAPACK's. */
 function linearAlgebra(sizes: readonly number[]): Suite {
