@@ -29,6 +29,7 @@ function mujocoPreset(
  */
 export const sacPresets: Readonly<Record<string, string>> = {
   "Pendulum-v1": texts["pendulum_v1.yaml"],
+  "Pendulum-v1-crossq": texts["pendulum_v1_crossq.yaml"],
   "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],
   "CartPole-v1": texts["cartpole_v1.yaml"],
   "ALE": texts["atari.yaml"],
