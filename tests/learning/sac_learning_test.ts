@@ -40,6 +40,23 @@ const ENTROPIES: Readonly<
 > = {
   "discrete actions": ["sac", { temperature: 0.8 }, Math.log(4)],
   "two Q functions": ["sac", { temperature: 0.8 }, Math.log(2)],
+  "tqc": ["sac", { method: "tqc", temperature: 0.8 }, Math.log(2)],
+  "crossq": ["sac", { method: "crossq", temperature: 0.8 }, Math.log(2)],
+  "redq": [
+    "sac",
+    { method: "redq", temperature: 0.8, numCritics: 4, gradientSteps: 1 },
+    Math.log(2),
+  ],
+  "droq": [
+    "sac",
+    { method: "droq", temperature: 0.8, gradientSteps: 1 },
+    Math.log(2),
+  ],
+  "discrete actions, redq": [
+    "sac",
+    { method: "redq", temperature: 0.8, gradientSteps: 1, policyDelay: 2 },
+    Math.log(4),
+  ],
   "a V function": [
     "sac-v1",
     { rewardScale: 1, policyRegularization: 0 },
@@ -52,7 +69,7 @@ for (const [name, [algorithm, config, entropy]] of Object.entries(ENTROPIES)) {
     Deno.test(`returns of ${nSteps} count the entropy of every state, ${name}`, async () => {
       const { temperature: alpha = 1 } = config, gamma = 0.5;
       for (const ends of ["terminated", "truncated"] as const) {
-        const task = name === "discrete actions"
+        const task = name.startsWith("discrete actions")
           ? { ...chainOf(ends), actionSpace: IDENTITIES.discrete.actionSpace }
           : { ...chainOf(ends), actionSpace: IDENTITIES.box.actionSpace };
         const { agent } = await learn(algorithm, task, {
