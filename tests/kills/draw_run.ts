@@ -106,6 +106,11 @@ function drawSac(
     // Instead of presets, which ask for forms that exclude drawn ones.
     temperature: null,
     useSde: false,
+    method: pick(random, [
+      ...["sac", "redq", "droq"],
+      ...isDiscrete ? [] : ["tqc", "crossq", "crossq"],
+    ]),
+    policyDelay: between(random, 1, 3),
   };
   if (!isDiscrete) {
     if (chance(random, 0.3)) settings.useSde = true;
@@ -128,6 +133,8 @@ function drawTd3(random: SeededRandom): Record<string, unknown> {
     explorationNoiseType: pick(random, ["gaussian", "ou"]),
     explorationNoise: 0.3,
     policyDelay: between(random, 1, 3),
+    normalization: pick(random, ["none", "layer"]),
+    quantiles: pick(random, [null, 5]),
     targetNoise: pick(random, [0, 0.2]),
     policyPlots: chance(random, 0.1),
   };
