@@ -134,15 +134,17 @@ Deno.test("each number of a configuration has bounds that a run can be computed 
       const types = [property.type].flat();
       const isWhole = types.includes("integer") || property.multipleOf === 1;
       if (!isWhole && !types.includes("number")) continue;
-      const { minimum, exclusiveMinimum, maximum = Infinity } = property;
+      const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = property;
       const least = minimum ?? exclusiveMinimum ?? -Infinity;
+      const greatest = maximum ?? exclusiveMaximum ?? Infinity;
       // A return is compared with it, in float64.
       const most = isWhole
         ? Number.MAX_SAFE_INTEGER
         : key === "stopReward"
         ? Number.MAX_VALUE
         : float32;
-      assert(maximum <= most && least >= -most, `${algorithm} ${key}`);
+      const name = `${algorithm.meta.name} ${key}`;
+      assert(greatest <= most && least >= -most, name);
     }
   }
 });
