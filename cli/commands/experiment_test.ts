@@ -350,7 +350,7 @@ const REFUSED: readonly [
 ][] = [
   [
     "an environment that is missing",
-    { environments: ["CartPole-v1", "CartPol-v1"] },
+    { environments: ["CartPole-v1", "CartPolle-v1"] },
     [],
     /did you mean 'CartPole-v1'/,
   ],
