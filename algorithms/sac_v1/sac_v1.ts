@@ -123,10 +123,15 @@ export class SACv1<const E extends AgentSpaces = AgentSpaces>
    * @throws {TypeError} If actions are not box, or a mixture is reparameterized.
    */
   constructor(spaces: E, options: SacV1Options = {}) {
-    const { rewardScale, ...others } = options;
+    const { rewardScale, ...others } = options ?? {};
     const build: typeof sacV1.build = (config, context) =>
       partsOf(config, context, rewardScale);
-    super({ ...sacV1, build }, spaces, others);
+    // What is no object is refused there.
+    super(
+      { ...sacV1, build },
+      spaces,
+      "rewardScale" in Object(options) ? others : options,
+    );
   }
 }
 

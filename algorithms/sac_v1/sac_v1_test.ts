@@ -61,3 +61,13 @@ Deno.test("settings that do nothing are named", () => {
   });
   assertEquals(Object.keys(used), ["lstmSize"]);
 });
+
+Deno.test("what is no object is refused as options", () => {
+  for (const options of [null, 3, []] as never[]) {
+    assertThrows(
+      () => new SACv1(BOX, options),
+      TypeError,
+      "as the options of an agent: expected an object",
+    );
+  }
+});
