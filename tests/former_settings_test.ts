@@ -2,6 +2,7 @@
 import { readRecord, RunFolder } from "@bellman/runs";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
+import { FORMER } from "../algorithms/sac/testdata/former_settings.ts";
 import {
   copyRun,
   editCheckpoints,
@@ -18,18 +19,6 @@ globalThis.addEventListener(
   "unload",
   () => Deno.removeSync(dir, { recursive: true }),
 );
-
-const FORMER = {
-  critics: "twin_q",
-  targetUpdateInterval: 1,
-  policy: "gaussian",
-  components: 4,
-  reparameterize: null,
-  actionPrior: "uniform",
-  policyRegularization: 0.001,
-  haarnojaPolicyLoss: false,
-  haarnojaMixtureGradient: false,
-};
 
 const whole = `${dir}/whole`;
 await trainWell([

@@ -2,6 +2,7 @@ import { selectBackend } from "@bellman/compute";
 import { assertEquals, assertThrows } from "@std/assert";
 import { spacesOf } from "../agent/testdata/made_up_env.ts";
 import { SAC } from "./sac.ts";
+import { FORMER } from "./testdata/former_settings.ts";
 
 await selectBackend("cpu");
 
@@ -20,18 +21,7 @@ function agentOf(settings: object): SAC {
 }
 
 Deno.test("what earlier versions took is dropped where it was the default", () => {
-  const before = {
-    critics: "twin_q",
-    targetUpdateInterval: 1,
-    policy: "gaussian",
-    components: 4,
-    reparameterize: null,
-    actionPrior: "uniform",
-    policyRegularization: 0.001,
-    haarnojaPolicyLoss: false,
-    haarnojaMixtureGradient: false,
-  };
-  const [agent, same] = [agentOf({}), agentOf(before)];
+  const [agent, same] = [agentOf({}), agentOf(FORMER)];
   assertEquals(same.config, agent.config);
   agent.close();
   same.close();

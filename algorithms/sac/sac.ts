@@ -201,10 +201,7 @@ function partsOf(
   rewardScale?: SacOptions["rewardScale"],
 ): Parts<StochasticPolicy> {
   const config = settledConfig(requested, context);
-  const { state, updates, estimate, ...form } = formOf(
-    config,
-    context,
-  );
+  const { state, updates, estimate, ...form } = formOf(config, context);
   const { trainFrequency, sdeSampleFrequency, nSteps } = config;
   const every = sdeSampleFrequency === -1 ? trainFrequency : sdeSampleFrequency;
   const policy = {
@@ -255,17 +252,14 @@ function formOf(config: SettledConfig, context: BuildContext): SacForm {
   if (actionSpace.type === "discrete") {
     const policy = stochasticPolicy({ ...layers, actionSpace });
     const qf = discreteQFunction({ ...ofCritics, actionSpace });
-    const model = { policy, qf },
-      discrete = {
-        ...options,
-        ...discreteOptions(config, actionSpace),
-      };
+    const model = { policy, qf };
+    const ofActions = discreteOptions(config, actionSpace);
     return {
       policy,
       estimate: (params, x) => qf.apply(params, x),
       noises: [],
       state: initSacState(model, random, initial),
-      updates: discreteSacUpdate(model, discrete),
+      updates: discreteSacUpdate(model, { ...options, ...ofActions }),
     };
   }
   if (actionSpace.type !== "box") {

@@ -449,10 +449,8 @@ export function criticStep(
     { params: learned, slots: criticSlots },
     options,
   );
-  const values: CriticEstimates = {};
-  for (const [name, it] of Object.entries(pickPrefix(aux, "estimates"))) {
-    values[name] = meanOfRows(it);
-  }
+  const estimates = pickPrefix(aux, "estimates") as CriticPass["estimates"];
+  const values = valueEstimates(estimates);
   const targets = meanOfRows(aux.targets);
   return {
     params: { ...step.params, ...running, ...pickPrefix(aux, "running") },
@@ -486,6 +484,31 @@ function criticsLoss(
 /** Returns values as they are, and of quantiles the means. */
 function meanOfRows(values: tf.Tensor): tf.Tensor1D {
   return (values.rank === 1 ? values : tf.mean(values, 1)) as tf.Tensor1D;
+}
+
+/**
+ * Computes the value that each critic estimates: that of quantiles is their mean.
+ *
+ * @param estimates Values `[batch]` or quantiles `[batch, K]` of each critic.
+ * @returns Values `[batch]` of each critic.
+ *
+ * @example
+ * ```ts
+ * import * as tf from "@bellman/compute/tf";
+ * import { valueEstimates } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await tf.setBackend("cpu");
+ * const { qf1 } = valueEstimates({ qf1: tf.tensor2d([[1, 3]]) });
+ * assertEquals(qf1.arraySync(), [2]);
+ * ```
+ */
+export function valueEstimates(
+  estimates: CriticPass["estimates"],
+): CriticEstimates {
+  return Object.fromEntries(
+    Object.entries(estimates).map(([name, it]) => [name, meanOfRows(it)]),
+  );
 }
 
 /**

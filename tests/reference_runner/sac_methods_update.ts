@@ -1,4 +1,3 @@
-import type { ReplayBatch } from "@bellman/agent";
 import {
   adam,
   compileStep,
@@ -23,7 +22,7 @@ import {
 } from "@bellman/sac";
 import * as tf from "@tensorflow/tfjs";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
-import { spacesOf } from "./sac_networks.ts";
+import { spacesOf, transitionsOf } from "./sac_networks.ts";
 
 type Numbers = number | number[] | number[][] | number[][][];
 type Arrays = Record<string, Numbers>;
@@ -156,18 +155,7 @@ function givenOf(
   { hparams, arch }: Case["inputs"],
   numbers: Case["inputs"]["batches"][number],
 ) {
-  const tensor = <T extends tf.Tensor>(name: string) =>
-    tf.tensor(numbers[name] as number[], undefined, "float32") as T;
-  const batch = {
-    observations: tensor("observations"),
-    actions: tensor("actions"),
-    rewards: tensor<tf.Tensor1D>("rewards"),
-    terminated: tensor<tf.Tensor1D>("terminated"),
-    nextObservations: tensor("next_observations"),
-    ...("discounts" in numbers && {
-      discounts: tensor<tf.Tensor1D>("discounts"),
-    }),
-  } satisfies ReplayBatch;
+  const { batch, tensor } = transitionsOf(numbers);
   const { subset, dropout_masks: masks } = numbers;
   const others = Array.from({ length: arch.critics }, (_, i) => i)
     .filter((it) => !subset?.includes(it));

@@ -1,3 +1,4 @@
+import type { ReplayBatch } from "@bellman/agent";
 import type { Params } from "@bellman/compute";
 import { addPrefix } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
@@ -58,4 +59,21 @@ export function spacesOf(
     actionSpace: { ...box, shape: [arch.action_dim], low: -1, high: 1 },
     networkOptions: { hiddenSizes: arch.hidden, activation: "relu" },
   } as const;
+}
+
+/** Transitions of a fixture's batch, and its tensors by the fixture's names. */
+export function transitionsOf(numbers: Readonly<Record<string, unknown>>) {
+  const tensor = <T extends tf.Tensor>(name: string) =>
+    tf.tensor(numbers[name] as tf.TensorLike, undefined, "float32") as T;
+  const batch = {
+    observations: tensor("observations"),
+    actions: tensor("actions"),
+    rewards: tensor<tf.Tensor1D>("rewards"),
+    terminated: tensor<tf.Tensor1D>("terminated"),
+    nextObservations: tensor("next_observations"),
+    ...("discounts" in numbers && {
+      discounts: tensor<tf.Tensor1D>("discounts"),
+    }),
+  } satisfies ReplayBatch;
+  return { batch, tensor };
 }

@@ -2,11 +2,10 @@ import { noisyActions } from "@bellman/agent";
 import { adam, compileStep, type Engine, RandomStream } from "@bellman/compute";
 import { deterministicPolicy, envActions, qFunction } from "@bellman/policies";
 import { initTd3State, td3Update } from "@bellman/td3";
-import type { ReplayBatch } from "@bellman/agent";
 import * as tf from "@tensorflow/tfjs";
 import { type Arrays, paramsOf } from "./baselines_model.ts";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
-import { spacesOf } from "./sac_networks.ts";
+import { spacesOf, transitionsOf } from "./sac_networks.ts";
 
 type Networks = Record<
   "actor" | "critics" | "target_actor" | "target_critics",
@@ -74,18 +73,7 @@ function givenOf(
   numbers: Case["inputs"]["batches"][number],
   { lr, tau, target_noise }: Case["inputs"]["hparams"],
 ) {
-  const tensor = <T extends tf.Tensor>(name: string) =>
-    tf.tensor(numbers[name], undefined, "float32") as T;
-  const batch = {
-    observations: tensor("observations"),
-    actions: tensor("actions"),
-    rewards: tensor<tf.Tensor1D>("rewards"),
-    terminated: tensor<tf.Tensor1D>("terminated"),
-    nextObservations: tensor("next_observations"),
-    ...("discounts" in numbers && {
-      discounts: tensor<tf.Tensor1D>("discounts"),
-    }),
-  } satisfies ReplayBatch;
+  const { batch, tensor } = transitionsOf(numbers);
   const inputs = {
     learningRate: tf.scalar(lr),
     tau: tf.scalar(tau),

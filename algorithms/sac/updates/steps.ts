@@ -8,12 +8,12 @@ import {
   tidy,
 } from "@bellman/compute";
 import {
-  type CriticEstimates,
   type CriticPass,
   type CriticStep,
   meanEstimates,
   pickCritics,
   smallestEstimates,
+  valueEstimates,
 } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { temperatureLoss } from "./losses.ts";
@@ -194,13 +194,7 @@ export function chosenTargets(
 
 /** Returns the value of actions that the policy maximizes, from estimates of them. */
 export function policyValueOf({ policyValue = "smallest" }: SacTargetOptions) {
-  return (estimates: CriticPass["estimates"]): tf.Tensor1D => {
-    const means: CriticEstimates = {};
-    for (const [name, it] of Object.entries(estimates)) {
-      means[name] = it.rank === 1 ? it as tf.Tensor1D : tf.mean(it, 1);
-    }
-    return policyValue === "mean"
-      ? meanEstimates(means)
-      : smallestEstimates(means);
-  };
+  const join = policyValue === "mean" ? meanEstimates : smallestEstimates;
+  return (estimates: CriticPass["estimates"]): tf.Tensor1D =>
+    join(valueEstimates(estimates));
 }
