@@ -100,7 +100,6 @@ for (
     `${signal} saves a run of ${algorithm}, which says how to resume, and goes on from there`,
     inFolder(async (root) => {
       const dir = `${root}/stopped`;
-      // Long enough after the signal, which another thread hears.
       const args = [
         ...[algorithm, "--env=CartPole-v1", "--steps=64000"],
         ...["--set=logInterval=10", `--set=algorithmModules=[${KILLER}]`],
