@@ -1,24 +1,32 @@
-"""A learning curve of stable-baselines3's SAC or TD3, one seed, one thread.
+"""A learning curve of an algorithm of stable-baselines3, sb3_contrib or sbx, one
+seed, one thread.
 
-The task is such as `{"algorithm": "SAC", "env": "HalfCheetah-v5", "seed": 0,
-"steps": 300000, "every": 20000, "episodes": 10, "noise": 0,
-"settings": {"learning_starts": 10000}}`; `noise` is the standard deviation of
-TD3's exploration. Each evaluation is a line of JSON; the last line has them all.
+The task is such as `{"library": "stable_baselines3", "algorithm": "SAC", "env":
+"HalfCheetah-v5", "seed": 0, "steps": 300000, "every": 20000, "episodes": 10,
+"noise": 0, "settings": {"learning_starts": 10000}}`; `noise` is the standard
+deviation of TD3's exploration. Each evaluation is a line of JSON; the last line
+has them all.
 """
+import importlib
 import json
+import os
 import sys
 import time
 
+os.environ["XLA_FLAGS"] = (
+    "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+)
+os.environ["OMP_NUM_THREADS"] = os.environ["NPROC"] = "1"
+os.environ["JAX_PLATFORMS"] = "cpu"
+
 import numpy as np
 import torch
-from stable_baselines3 import SAC, TD3
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.noise import NormalActionNoise
 
 EVALUATION_SEED = 10_000
-ALGORITHMS = {"SAC": SAC, "TD3": TD3}
 
 
 class Curve(BaseCallback):
@@ -60,13 +68,15 @@ class Curve(BaseCallback):
 
 def main():
     torch.set_num_threads(1)
-    task = {"algorithm": "SAC", "env": "HalfCheetah-v5", "seed": 0, "steps": 300_000}
+    task = {"library": "stable_baselines3", "algorithm": "SAC"}
+    task |= {"env": "HalfCheetah-v5", "seed": 0, "steps": 300_000}
     task |= {"every": 20_000, "episodes": 10, "noise": 0, "settings": {}}
     task |= json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
     env = make_vec_env(task["env"], seed=task["seed"])
     size = env.action_space.shape
     noise = NormalActionNoise(np.zeros(size), np.full(size, task["noise"]))
-    model = ALGORITHMS[task["algorithm"]](
+    library = importlib.import_module(task["library"])
+    model = getattr(library, task["algorithm"])(
         "MlpPolicy",
         env,
         seed=task["seed"],
