@@ -33,6 +33,7 @@ export {
 export * from "./bootstrap.ts";
 export * from "./curves.ts";
 export * from "./improvement.ts";
+export * from "./ratings.ts";
 export type {
   BootstrapOptions,
   CurveEstimate,

@@ -3,7 +3,7 @@
  *
  * An {@linkcode Env} is one environment, a {@linkcode VecEnv} several in parallel. A
  * {@linkcode Trainable} is an agent: it acts and learns from each {@linkcode VecStep};
- * an {@linkcode Actor} only acts. `save` returns a saved state as a
+ * an {@linkcode Actor} only acts; a {@linkcode World} has several seats. `save` returns a saved state as a
  * {@linkcode StateTree}, `load` restores it.
  *
  * @example
@@ -471,6 +471,98 @@ export interface VecEnv<O extends Batch = Batch, A extends Batch = Batch>
   /** Returns the latest observations, after `load` too. */
   observations(): O;
   /** Frees the environments' resources. */
+  close(): void;
+}
+
+/** Seat of a {@linkcode World}, which one player takes for a game. */
+export interface Seat {
+  /** Name, such as `first`. */
+  readonly name: string;
+  /**
+   * Name of its role: seats of one role have the same spaces and may share a policy.
+   *
+   * @default "player"
+   */
+  readonly role?: string;
+  /**
+   * Name of its team: the newest policy plays the learner's team mates.
+   *
+   * @default its own name
+   */
+  readonly team?: string;
+}
+
+/** Spaces of the seats of a role. */
+export interface RoleSpaces {
+  /** Space of one seat's observations. */
+  readonly observationSpace: Space;
+  /** Space of one seat's actions. */
+  readonly actionSpace: Space;
+}
+
+/** Result of a step of several worlds, `[numEnvs, seats]`; reused by the next one. */
+export interface WorldStep {
+  /** Rewards; 0 in worlds that did not step. */
+  readonly rewards: Float64Array;
+  /** 1 where a seat's game reached a terminal state in this step. */
+  readonly terminated: Uint8Array;
+  /** 1 where a seat's game was cut off in this step. */
+  readonly truncated: Uint8Array;
+}
+
+/**
+ * Several worlds in parallel, each with the same seats: a game of two players, or many
+ * agents that act at once. `SelfPlayVecEnv` of `@bellman/envs/games` makes a vector
+ * environment of it.
+ *
+ * @typeParam O Observations of one seat in all worlds, such as `Uint8Array`.
+ * @typeParam A Actions of one seat in all worlds, such as `Int32Array`.
+ */
+export interface World<O extends Batch = Batch, A extends Batch = Batch> {
+  /** Number of worlds. */
+  readonly numEnvs: number;
+  /** Seats of each world. */
+  readonly seats: readonly Seat[];
+  /** Spaces by role. */
+  readonly roles: Readonly<Record<string, RoleSpaces>>;
+  /** Metadata, if the worlds were made by their registered name. */
+  readonly spec?: EnvSpec;
+  /**
+   * 1 where a seat acts in the next step, `[numEnvs, seats]`: all of them in parallel
+   * games, one in games by turns, none once a game is over; 0 for seats that are out.
+   */
+  readonly toAct: Uint8Array;
+  /**
+   * Starts a game in a world.
+   *
+   * @param env Index of the world.
+   * @param random Stream of the world, which it may draw from until its next game.
+   */
+  begin(env: number, random: RandomSource): void;
+  /**
+   * Steps the worlds where `which` is 1.
+   *
+   * @param actions Actions of each seat, by its index; those of seats that are not to
+   * act are ignored.
+   * @param which 1 for the worlds to step, `[numEnvs]`.
+   */
+  step(actions: readonly A[], which: Uint8Array): WorldStep;
+  /** Returns what a seat sees in all worlds; the next call may overwrite it. */
+  observe(seat: number): O;
+  /**
+   * Returns the action masks of a seat, see {@linkcode Env.actionMasks}; 0 for all
+   * choices where it is not to act.
+   *
+   * @default all actions are allowed
+   */
+  actionMasks?(seat: number): Uint8Array;
+  /** Saves the state of all worlds. */
+  save(): StateTree;
+  /** Restores a state that `save` returned. */
+  load(state: StateTree): void;
+  /** Renders a world's current state. */
+  render(env: number, options?: RenderOptions): RgbImage;
+  /** Frees the worlds' resources. */
   close(): void;
 }
 

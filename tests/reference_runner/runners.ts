@@ -16,6 +16,7 @@ export const runners: Readonly<
   atari_preproc: () => import("./atari_preproc.ts"),
   buffers: () => import("./buffers.ts"),
   dqn_update: () => import("./dqn_update.ts"),
+  elo: () => import("./elo.ts"),
   env_dynamics: () => import("./env_dynamics.ts"),
   her_relabel: () => import("./her_relabel.ts"),
   lstm_entropy_ortho: () => import("./lstm_entropy_ortho.ts"),
