@@ -3,8 +3,8 @@
  *
  * An {@linkcode Env} is one environment, a {@linkcode VecEnv} several in parallel. A
  * {@linkcode Trainable} is an agent: it acts and learns from each {@linkcode VecStep};
- * an {@linkcode Actor} only acts; a {@linkcode World} has several seats. `save` returns a saved state as a
- * {@linkcode StateTree}, `load` restores it.
+ * an {@linkcode Actor} only acts; a {@linkcode World} has several seats. `save` returns
+ * a saved state as a {@linkcode StateTree}, `load` restores it.
  *
  * @example
  * ```ts
