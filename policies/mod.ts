@@ -70,5 +70,6 @@ export * from "./models/q_policy.ts";
 export * from "./models/quantiles.ts";
 export * from "./models/stochastic_policy.ts";
 export * from "./models/value_functions.ts";
+export * from "./acting/frozen_actor.ts";
 export * from "./acting/policy_actor.ts";
 export * from "./acting/export_policy.ts";

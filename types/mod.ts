@@ -547,7 +547,7 @@ export interface World<O extends Batch = Batch, A extends Batch = Batch> {
    * @param which 1 for the worlds to step, `[numEnvs]`.
    */
   step(actions: readonly A[], which: Uint8Array): WorldStep;
-  /** Returns what a seat sees in all worlds; the next call may overwrite it. */
+  /** Returns what a seat sees in all worlds; the next call for it may overwrite it. */
   observe(seat: number): O;
   /**
    * Returns the action masks of a seat, see {@linkcode Env.actionMasks}; 0 for all
@@ -556,10 +556,15 @@ export interface World<O extends Batch = Batch, A extends Batch = Batch> {
    * @default all actions are allowed
    */
   actionMasks?(seat: number): Uint8Array;
-  /** Saves the state of all worlds. */
+  /** Saves the state of all worlds, without their random streams. */
   save(): StateTree;
-  /** Restores a state that `save` returned. */
-  load(state: StateTree): void;
+  /**
+   * Restores a state that `save` returned.
+   *
+   * @param state Saved state.
+   * @param randoms Stream of each world, as `begin` got it.
+   */
+  load(state: StateTree, randoms: readonly RandomSource[]): void;
   /** Renders a world's current state. */
   render(env: number, options?: RenderOptions): RgbImage;
   /** Frees the worlds' resources. */
@@ -579,12 +584,23 @@ export interface Actor {
   observe?(step: VecStep): void;
   /** Resets recurrent states before the environments are reset: `evaluate` calls it. */
   endEpisodes?(): void;
+  /** Saves what it needs to act on: its parameters too, if they are frozen. */
+  save?(): StateTree;
+  /** Restores a state that `save` of such an actor returned. */
+  load?(state: StateTree): void;
   /** Frees the actor's resources. */
   close?(): void;
 }
 
 /** Options of {@linkcode Trainable.policy}. */
 export interface PolicyOptions {
+  /**
+   * Keep a copy of the current parameters and of the current observation scaling, which
+   * is then applied to raw observations, as for an opponent in self-play.
+   *
+   * @default false: the actor follows the learner
+   */
+  frozen?: boolean;
   /**
    * Take the most likely action instead of sampling one.
    *

@@ -22,6 +22,7 @@ import {
   envActions,
   type ExpectedMasks,
   exportPolicy,
+  FrozenActor,
   type ObservationInputArrays,
   Observations,
   type Policy,
@@ -37,6 +38,7 @@ import { checkStep } from "@bellman/envs/checks";
 import type * as tf from "@tensorflow/tfjs";
 import type {
   Batch,
+  ObservationScaling,
   PolicyExport,
   PolicyOptions,
   StateTree,
@@ -588,23 +590,36 @@ export class Agent<
   }
 
   /**
-   * Returns an actor that uses the latest parameters, with its own random stream and
-   * recurrent states.
+   * Returns an actor with its own random stream and recurrent states, which uses the
+   * latest parameters, or a frozen copy of the current ones.
    *
-   * @param options Deterministic or not, number of environments, seed.
+   * @param options Deterministic or not, frozen or not, number of environments, seed.
    * @returns The actor.
    */
   policy(options: PolicyOptions = {}): Actor<AgentActions<E>> {
     refuseUnknown(options, ACTOR_OPTIONS, "an actor");
     const { observations, actionSpace, masked, learned } = this.#context;
-    const { numEnvs = this.#context.numEnvs } = options;
+    const { numEnvs = this.#context.numEnvs, frozen = false, ...rest } =
+      options;
     const { sampleFrequency = -1 } = this.model.noiseSchedule ?? {};
-    const actor: Actor = new PolicyActor(this.model, {
-      ...options,
+    const given = {
+      ...rest,
       ...{ numEnvs, actionSpace, masked, compilation: learned.compilation },
-      params: () => learned.params,
-      renewsNoise: (step) =>
+      renewsNoise: (step: number) =>
         sampleFrequency !== -1 && step % sampleFrequency === 0,
+    };
+    if (frozen) {
+      const { params } = this, scaling = this.#scaling;
+      const actor: Actor = new FrozenActor(this.model, {
+        ...given,
+        params,
+        scaling,
+      });
+      return actor as Actor<AgentActions<E>>;
+    }
+    const actor: Actor = new PolicyActor(this.model, {
+      ...given,
+      params: () => learned.params,
     });
     if (this.#normalization.observations === undefined) {
       return actor as Actor<AgentActions<E>>;
@@ -619,6 +634,12 @@ export class Agent<
     };
   }
 
+  /** Scaling of raw observations: that of the agent, or of its environment. */
+  get #scaling(): ObservationScaling | undefined {
+    return this.#normalization.observations?.scaling ??
+      this.#spaces.observationScaling;
+  }
+
   /**
    * Exports the current policy as an ONNX file: scaling and encoding of observations,
    * network, choice of the action. See `exportPolicy` of `@bellman/policies`.
@@ -630,9 +651,7 @@ export class Agent<
   exportPolicy(
     options: PolicyExport = {},
   ): Uint8Array<ArrayBuffer> {
-    const scaling = options.scaling ??
-      this.#normalization.observations?.scaling ??
-      this.#spaces.observationScaling;
+    const { scaling = this.#scaling } = options;
     const { params, model } = this, given = { ...options, params, scaling };
     const { actionSpace, masked } = this.#context;
     return exportPolicy(model, { actionSpace, masked, ...given });
@@ -810,5 +829,5 @@ export class Agent<
 
 /** Options of an actor. */
 const ACTOR_OPTIONS: readonly (keyof PolicyOptions)[] = [
-  ...["deterministic", "numEnvs", "seed"] as const,
+  ...["deterministic", "frozen", "numEnvs", "seed"] as const,
 ];

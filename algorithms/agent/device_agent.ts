@@ -21,6 +21,8 @@ import {
   type Actor as PolicyActing,
   exportPolicy,
   type ExportPolicyOptions,
+  FrozenActor,
+  FrozenActor,
   Observations,
   type Policy,
   PolicyActor,
@@ -335,20 +337,27 @@ export class DeviceAgent<
   }
 
   /**
-   * Returns an actor that uses the latest parameters, with its own random stream.
+   * Returns an actor with its own random stream, which uses the latest parameters, or a
+   * frozen copy of the current ones.
    *
-   * @param options Deterministic or not, number of environments, seed.
+   * @param options Deterministic or not, frozen or not, number of environments, seed.
    * @returns The actor.
    */
   policy(options: PolicyOptions = {}): Actor {
-    const { numEnvs = this.#context.numEnvs } = options;
-    const actor: PolicyActing = new PolicyActor(this.model, {
-      ...options,
+    const { frozen, numEnvs = this.#context.numEnvs, ...rest } = options;
+    const { actionSpace } = this.#context;
+    const given = {
+      ...rest,
       numEnvs,
-      actionSpace: this.#context.actionSpace,
+      actionSpace,
       compilation: this.#compilation,
-      params: () => this.#loop.state.learned.policy as ResidentState<Params>,
-    });
+    };
+    const actor: PolicyActing = frozen
+      ? new FrozenActor(this.model, { ...given, params: this.params })
+      : new PolicyActor(this.model, {
+        ...given,
+        params: () => this.#loop.state.learned.policy as ResidentState<Params>,
+      });
     return actor;
   }
 
