@@ -22,7 +22,6 @@ import {
   exportPolicy,
   type ExportPolicyOptions,
   FrozenActor,
-  FrozenActor,
   Observations,
   type Policy,
   PolicyActor,
