@@ -13,7 +13,7 @@ import schema from "./config.schema.json" with { type: "json" };
  */
 export interface SacConfig {
   /**
-   * Form of the critics, which gives defaults to settings that are null: sac; tqc, whose critics estimate quantiles and drop the largest; crossq, with batch normalization instead of target networks, which needs the fewest steps for its time; redq and droq, which make 20 updates for each step.
+   * Variant of SAC, which gives defaults to settings that are null: sac; tqc, whose critics estimate quantiles and drop the largest; crossq, with batch normalization instead of target networks, which needs fewer steps; redq and droq, which make 20 updates for each step. tqc and crossq take box actions and no images.
    *
    * @default "sac"
    */
@@ -39,7 +39,7 @@ export interface SacConfig {
    */
   quantiles: number | null;
   /**
-   * Largest target quantiles that are left out, of each Q-function; null uses 2.
+   * Number of the largest target quantiles dropped for each Q-function; null uses 2, or quantiles - 1 if that is less.
    *
    * @default null
    * @minimum 0
@@ -49,7 +49,7 @@ export interface SacConfig {
    */
   droppedQuantiles: number | null;
   /**
-   * Number of target networks, drawn for each update, whose minimum is the target; null uses 2 for redq, else all.
+   * Number of target networks drawn for each update, whose minimum is the target; null uses 2 for redq, else all.
    *
    * @default null
    * @minimum 1
@@ -75,10 +75,11 @@ export interface SacConfig {
    * @default null
    * @minimum 0
    * @exclusiveMaximum 1
+   * @alias dropout_rate
    */
   dropout: number | null;
   /**
-   * Updates of the critics for each of the policy and the temperature; null uses 3 for crossq, 20 for redq and droq, else 1.
+   * Critic updates for each update of policy and temperature; null uses 3 for crossq, gradientSteps for redq and droq, else 1.
    *
    * @default null
    * @minimum 1
@@ -119,7 +120,7 @@ export interface SacConfig {
    * @default null
    * @exclusiveMinimum 0
    * @maximum 1e30
-   * @alias qf_lr
+   * @alias qf_lr, qf_learning_rate
    */
   criticLearningRate: number | null;
   /**
@@ -131,7 +132,7 @@ export interface SacConfig {
    */
   temperatureLearningRate: number | null;
   /**
-   * Share of the mean gradient that Adam keeps at each step, for policy and critics; null uses 0.5 for crossq, else 0.9.
+   * Adam's beta1, of policy and critics; null uses 0.5 for crossq, else 0.9.
    *
    * @default null
    * @minimum 0

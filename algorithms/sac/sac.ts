@@ -65,7 +65,8 @@ export const sac: Algorithm<SacConfig, StochasticPolicy> = {
   meta: {
     name: "sac",
     title: "SAC",
-    summary: "Soft actor-critic, off-policy (Haarnoja et al. 2018)",
+    summary:
+      "Soft actor-critic, off-policy, with TQC, CrossQ, REDQ and DroQ (Haarnoja et al. 2018)",
     schema: sacConfigSchema,
     presets: sacPresets,
     statistics: {
@@ -105,7 +106,8 @@ export const sac: Algorithm<SacConfig, StochasticPolicy> = {
  * restored agent continues bit for bit.
  *
  * Box actions use two Q-functions with target networks and a learned temperature,
- * discrete ones Christodoulou's form of it. The first paper's SAC is `@bellman/sac-v1`.
+ * discrete ones Christodoulou's form of it; `method` chooses TQC, CrossQ, REDQ or DroQ.
+ * The first paper's SAC is `@bellman/sac-v1`.
  *
  * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1812.05905); Christodoulou 2019
  * (https://arxiv.org/abs/1910.07207).
@@ -429,13 +431,13 @@ function checkConfig(
   if (quantiles !== null && droppedQuantiles >= quantiles) {
     refuse(
       `droppedQuantiles: ${droppedQuantiles} and quantiles: ${quantiles}`,
-      "fewer dropped ones",
+      `droppedQuantiles below ${quantiles}`,
     );
   }
   if (targetCritics !== null && targetCritics > numCritics) {
     refuse(
       `targetCritics: ${targetCritics} and numCritics: ${numCritics}`,
-      "as many critics at least",
+      `numCritics of at least ${targetCritics}`,
     );
   }
   if (normalization === "batch" && targetNetworks) {
@@ -453,19 +455,21 @@ function checkConfig(
   if (targetCritics !== null && !targetNetworks) {
     refuse("targetCritics and no target networks", "targetNetworks: true");
   }
+  if (quantiles === null && normalization !== "batch") return;
+  // Names what was set: the method, where it gave the setting.
   const isOf = quantiles !== null
-    ? "quantiles"
-    : normalization === "batch"
-    ? "normalization: batch"
-    : undefined;
-  if (isOf === undefined) return;
-  if (context.masked) refuse(`${isOf} and action masks`, "none");
+    ? config.quantiles === null ? `method: ${config.method}` : "quantiles"
+    : config.normalization === null
+    ? `method: ${config.method}`
+    : "normalization: batch";
+  const others = "or method: sac, redq or droq";
+  if (context.masked) refuse(`${isOf} and action masks`, `none, ${others}`);
   if (actionSpace.type === "discrete") {
-    refuse(`${isOf} and discrete actions`, "box actions");
+    refuse(`${isOf} and discrete actions`, `box actions, ${others}`);
   }
   const image = imageNetwork(config, observationSpace);
   if (image !== undefined) {
-    refuse(`${isOf} and network: ${image}`, "network: mlp");
+    refuse(`${isOf} and network: ${image}`, `network: mlp, ${others}`);
   }
 }
 

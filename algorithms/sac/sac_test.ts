@@ -254,12 +254,12 @@ const REFUSED: readonly [Partial<SacConfig>, Partial<AgentSpaces>, string][] = [
   [
     { method: "tqc", droppedQuantiles: 25 },
     {},
-    "droppedQuantiles: 25 and quantiles: 25: expected fewer dropped ones",
+    "droppedQuantiles: 25 and quantiles: 25: expected droppedQuantiles below 25",
   ],
   [
     { targetCritics: 3 },
     {},
-    "targetCritics: 3 and numCritics: 2: expected as many critics at least",
+    "targetCritics: 3 and numCritics: 2: expected numCritics of at least 3",
   ],
   [
     { normalization: "batch", targetNetworks: true },
@@ -284,22 +284,27 @@ const REFUSED: readonly [Partial<SacConfig>, Partial<AgentSpaces>, string][] = [
   [
     { method: "crossq" },
     spacesOf("discrete"),
-    "normalization: batch and discrete actions: expected box actions",
+    "method: crossq and discrete actions: expected box actions, or method: sac, redq or droq",
   ],
   [
     { method: "tqc" },
     spacesOf("discrete"),
-    "quantiles and discrete actions: expected box actions",
+    "method: tqc and discrete actions: expected box actions",
   ],
   [
     { method: "tqc" },
     { ...spacesOf("discrete"), actionMasks: true },
-    "quantiles and action masks: expected none",
+    "method: tqc and action masks: expected none, or method: sac",
   ],
   [
     { method: "crossq" },
     { observationSpace: IMAGE },
-    "normalization: batch and network: cnn: expected network: mlp",
+    "method: crossq and network: cnn: expected network: mlp",
+  ],
+  [
+    { normalization: "batch" },
+    spacesOf("discrete"),
+    "normalization: batch and discrete actions: expected box actions",
   ],
   [
     { quantiles: 5, network: "cnn_small" },

@@ -1,18 +1,36 @@
 import type { AgentContext } from "@bellman/agent";
 import type { SacConfig } from "./config.ts";
 
-/** Settings that a method of {@link SacConfig} gives defaults to. */
-type MethodDefaults = Readonly<
-  & Pick<SacConfig, "quantiles" | "targetCritics">
-  & Record<
-    "numCritics" | "dropout" | "policyDelay" | "gradientSteps" | "adamBeta1",
-    number
+/** Settings whose null stands for a default. */
+type Filled =
+  | "numCritics"
+  | "droppedQuantiles"
+  | "targetNetworks"
+  | "normalization"
+  | "dropout"
+  | "policyDelay"
+  | "gradientSteps"
+  | "adamBeta1"
+  | "criticHiddenSizes"
+  | "learningRate"
+  | "batchSize"
+  | "learningStarts"
+  | "initialTemperature"
+  | "initialExploration";
+
+/** Settings with all defaults resolved. */
+export type SettledConfig =
+  & Omit<SacConfig, Filled>
+  & { [K in Filled]: NonNullable<SacConfig[K]> };
+
+/** Settings that a method gives defaults to. */
+type MethodDefaults =
+  & Pick<SacConfig, "quantiles" | "targetCritics" | "policyDelay">
+  & Pick<
+    SettledConfig,
+    "numCritics" | "dropout" | "gradientSteps" | "adamBeta1" | "normalization"
   >
-  & {
-    normalization: NonNullable<SacConfig["normalization"]>;
-    learningRate?: number;
-  }
->;
+  & Partial<Pick<SettledConfig, "learningRate">>;
 
 const SAC: MethodDefaults = {
   numCritics: 2,
@@ -25,7 +43,7 @@ const SAC: MethodDefaults = {
   adamBeta1: 0.9,
 };
 
-/** Defaults of each method, from its paper. */
+/** Defaults of each method: those of sb3-contrib and sbx, for redq those of its paper. */
 const METHODS: Readonly<Record<SacConfig["method"], MethodDefaults>> = {
   sac: SAC,
   tqc: { ...SAC, quantiles: 25 },
@@ -40,35 +58,17 @@ const METHODS: Readonly<Record<SacConfig["method"], MethodDefaults>> = {
     ...SAC,
     numCritics: 10,
     targetCritics: 2,
-    policyDelay: 20,
+    policyDelay: null,
     gradientSteps: 20,
   },
   droq: {
     ...SAC,
     normalization: "layer",
     dropout: 0.01,
-    policyDelay: 20,
+    policyDelay: null,
     gradientSteps: 20,
   },
 };
-
-/** Settings with all defaults resolved. */
-export interface SettledConfig extends SacConfig {
-  numCritics: number;
-  droppedQuantiles: number;
-  targetNetworks: boolean;
-  normalization: MethodDefaults["normalization"];
-  dropout: number;
-  policyDelay: number;
-  gradientSteps: number;
-  adamBeta1: number;
-  criticHiddenSizes: number[];
-  learningRate: number;
-  batchSize: number;
-  learningStarts: number;
-  initialTemperature: number;
-  initialExploration: NonNullable<SacConfig["initialExploration"]>;
-}
 
 /**
  * Resolves settings whose defaults depend on the method, the action space or the length
@@ -91,6 +91,8 @@ export function settledConfig(
   const settled = { ...config, ...nullsFilled(config, defaults) };
   return {
     ...settled,
+    // One update of the policy for each round of updates.
+    policyDelay: settled.policyDelay ?? Math.max(1, settled.gradientSteps),
     droppedQuantiles: config.droppedQuantiles ??
       Math.max(0, Math.min(2, (settled.quantiles ?? 0) - 1)),
     targetNetworks: hasTargetNetworks(config),

@@ -89,6 +89,16 @@ Deno.test("a method gives defaults to settings that are null, and to no others",
   }
 });
 
+Deno.test("redq and droq update the policy once a round", () => {
+  for (const method of ["redq", "droq"] as const) {
+    const delay = (config: Partial<SacConfig>) =>
+      settled("policyDelay", { method, ...config })[1];
+    assertEquals(delay({ gradientSteps: 5 }), 5);
+    assertEquals(delay({ gradientSteps: 5, policyDelay: 2 }), 2);
+    assertEquals(delay({ gradientSteps: -1 }), 1);
+  }
+});
+
 Deno.test("few quantiles leave one, and other normalization has target networks", () => {
   const dropped = (quantiles: number) =>
     settled("droppedQuantiles", { method: "tqc", quantiles })[1];

@@ -36,15 +36,15 @@ export interface Td3Config
    */
   quantiles: number | null;
   /**
-   * Largest target quantiles that are left out, of each Q-function, if they estimate quantiles.
+   * Number of the largest target quantiles dropped for each Q-function; null uses 2, or quantiles - 1 if that is less.
    *
-   * @default 2
+   * @default null
    * @minimum 0
    * @maximum 10000
-   * @asType integer
+   * @multipleOf 1
    * @alias top_quantiles_to_drop_per_net
    */
-  droppedQuantiles: number;
+  droppedQuantiles: number | null;
   /**
    * Normalization of the Q-functions' hidden layers: none, or layer normalization before each activation.
    *

@@ -134,10 +134,11 @@ function partsOf(config: Td3Config, context: BuildContext): AnyParts {
     scheduledOverRun(value, { ...context, schedule });
   const rate = scheduled(learningRate);
   const criticRate = scheduled(config.criticLearningRate ?? learningRate);
-  const { learn, critics } = td3Update(model, config);
+  const options = { ...config, droppedQuantiles: droppedOf(config) };
+  const { learn, critics } = td3Update(model, options);
   return {
     policy,
-    state: initTd3State(model, context.random, config),
+    state: initTd3State(model, context.random, options),
     memory: new Replay(context, policy, config),
     inputs: ({ steps }, draw) => ({
       learningRate: rate(steps),
@@ -156,6 +157,11 @@ function partsOf(config: Td3Config, context: BuildContext): AnyParts {
   };
 }
 
+/** Returns the number of target quantiles that are dropped for each Q-function. */
+function droppedOf({ quantiles, droppedQuantiles }: Td3Config): number {
+  return droppedQuantiles ?? Math.max(0, Math.min(2, (quantiles ?? 0) - 1));
+}
+
 /** Lists settings that have no effect given the others. */
 function unusedOf(
   config: Td3Config,
@@ -167,9 +173,6 @@ function unusedOf(
     ...(config.explorationNoise === 0 &&
       { explorationNoiseType: "explorationNoise is 0" }),
     ...(config.targetNoise === 0 && { targetNoiseClip: "targetNoise is 0" }),
-    ...(config.quantiles === null && {
-      droppedQuantiles: "quantiles is null",
-    }),
   };
 }
 
@@ -186,10 +189,19 @@ function checkConfig(
     );
   }
   checkReplay(config, { of: title, ...context });
-  const { quantiles, droppedQuantiles } = config;
-  if (quantiles !== null && droppedQuantiles >= quantiles) {
-    throw new RangeError(
-      `Cannot run ${title} with droppedQuantiles: ${droppedQuantiles} and quantiles: ${quantiles}: expected fewer dropped ones`,
+  const { quantiles, droppedQuantiles: dropped } = config;
+  const refuse = (settings: string, wanted: string): never => {
+    throw new TypeError(
+      `Cannot run ${title} with ${settings}: expected ${wanted}`,
+    );
+  };
+  if (dropped === null) return;
+  if (quantiles === null) {
+    refuse("droppedQuantiles and no quantiles", "quantiles");
+  } else if (dropped >= quantiles) {
+    refuse(
+      `droppedQuantiles: ${dropped} and quantiles: ${quantiles}`,
+      `droppedQuantiles below ${quantiles}`,
     );
   }
 }

@@ -85,12 +85,10 @@ Deno.test("settings that do nothing are named", () => {
     "priorityBeta",
     "priorityEpsilon",
     "lstmSize",
-    "droppedQuantiles",
   ]);
   const rank = { ...defaultDdpgConfig, replay: "rank" } as const;
   assertEquals(ddpg.meta.unusedSettings!(rank, {}), {
     lstmSize: "the network auto has no memory",
     targetNoiseClip: "targetNoise is 0",
-    droppedQuantiles: "quantiles is null",
   });
 });

@@ -30,7 +30,7 @@ import { entropyBonus, type SacUpdateOptions } from "./update.ts";
 export interface DiscreteSacModel {
   /** Policy. */
   readonly policy: SacPolicy;
-  /** Form of both Q-functions. */
+  /** Form of the Q-functions. */
   readonly qf: DiscreteQFunction;
 }
 

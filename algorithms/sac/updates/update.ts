@@ -46,7 +46,7 @@ import {
 export interface SacModel {
   /** Policy. */
   readonly policy: SacPolicy<ReparameterizedDistribution>;
-  /** Form of both Q-functions. */
+  /** Form of the Q-functions. */
   readonly qf: QFunction;
 }
 
@@ -164,7 +164,7 @@ export function sacUpdate(
   return updatesOf<SacInputs>({
     critics: criticsOf(model, options),
     policy(state, batch, { inputs, critics }) {
-      const { observations } = batch, rows = batch.rewards.shape[0];
+      const { observations } = batch;
       const alpha = temperatureOf(state, inputs);
       const { weights, running } = splitRunning(state.policy);
       return descend(
@@ -173,11 +173,10 @@ export function sacUpdate(
             ...{ observations, noise: inputs.noise },
             training: true,
           });
-          const q = eachCritic(critics, (params, critic) => {
-            const dropout = unitsOf(inputs, "policy", { critic, rows });
-            const { action } = drawn;
-            return qf.estimate(params, observations, action, { dropout })
-              .values;
+          const actions = drawn.action;
+          const q = estimatesOf(qf, critics, {
+            ...{ observations, actions, inputs },
+            pass: "policy",
           });
           const values = softValues(valueOf(q), drawn.logProb, { alpha });
           const loss = reparameterizedPolicyLoss(values);
@@ -259,6 +258,24 @@ function criticsOf({ policy, qf }: SacModel, options: SacUpdateOptions) {
 /** Values `[batch]` or quantiles `[batch, K]` of each critic. */
 type Estimates = CriticPass["estimates"];
 
+/** Estimates values of actions by each critic in evaluation mode. */
+function estimatesOf(
+  qf: QFunction,
+  critics: Params,
+  { observations, actions, inputs, pass }: {
+    readonly observations: tf.Tensor;
+    readonly actions: tf.Tensor;
+    readonly inputs: SacInputs;
+    readonly pass: Parameters<typeof unitsOf>[1];
+  },
+): Estimates {
+  const [rows] = observations.shape;
+  return eachCritic(critics, (params, critic) => {
+    const dropout = unitsOf(inputs, pass, { critic, rows });
+    return qf.estimate(params, observations, actions, { dropout }).values;
+  });
+}
+
 /** Inputs of one pass over all critics. */
 interface PassInputs {
   readonly state: SacState;
@@ -280,19 +297,18 @@ function separatePass(
   { state, batch, inputs }: PassInputs,
   { nextActions, targetsOf, ...options }: PassOptions,
 ): (critics: Params) => CriticPass {
-  const { observations, nextObservations, actions, rewards } = batch;
-  const rows = rewards.shape[0];
+  const { observations, nextObservations, actions } = batch;
   const targets = targetsOf(
-    eachCritic(chosenTargets(state, inputs, options), (params, critic) => {
-      const dropout = unitsOf(inputs, "targets", { critic, rows });
-      return qf.estimate(params, nextObservations, nextActions, { dropout })
-        .values;
+    estimatesOf(qf, chosenTargets(state, inputs, options), {
+      observations: nextObservations,
+      actions: nextActions,
+      ...{ inputs, pass: "targets" },
     }),
   );
   return (critics) => ({
-    estimates: eachCritic(critics, (params, critic) => {
-      const dropout = unitsOf(inputs, "critics", { critic, rows });
-      return qf.estimate(params, observations, actions, { dropout }).values;
+    estimates: estimatesOf(qf, critics, {
+      ...{ observations, actions, inputs },
+      pass: "critics",
     }),
     targets,
   });

@@ -12,10 +12,9 @@ const ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ...["trpo", "ars"].map((it) =>
     [it, "ppo or acktr, which learn from rollouts as well"] as const
   ),
-  ...["tqc", "crossq", "droq", "redq"]
-    .map((it) =>
-      [it, "sac, which learns from a replay buffer as well"] as const
-    ),
+  ...["tqc", "crossq", "redq", "droq"].map((it) =>
+    [it, `sac, with '--set method=${it}'`] as const
+  ),
   ...["deepq", "ddqn"].map((it) => [it, "dqn"] as const),
   ["rainbow", "dqn, with '--preset rainbow'"],
   ...["qrdqn", "qr_dqn"].map((it) =>
@@ -32,7 +31,12 @@ const ALGORITHMS: ReadonlyMap<string, string> = new Map([
  */
 export function hintAtAlgorithm(name: string): string | undefined {
   const near = ALGORITHMS.get(name.toLowerCase());
-  return near && `it is not here; expected ${near}`;
+  return near && `${whereOf(near)}; expected ${near}`;
+}
+
+/** Tells whether settings make one of another library of the nearest one here. */
+function whereOf(near: string): string {
+  return near.includes("'--") ? "it is a setting here" : "it is not here";
 }
 
 /** Settings that are characteristic of an algorithm, as other libraries name them. */
@@ -66,7 +70,7 @@ export function hintAtForeignFile(
   return `it is for ${name.toUpperCase()} (${telling})` +
     (near === undefined
       ? `; expected 'train ${name}'`
-      : `, which is not here; expected a file for ${near}`);
+      : `; ${whereOf(near)}, expected a file for ${near}`);
 }
 
 /** Settings and options of other libraries, with their counterparts here. */
@@ -108,6 +112,6 @@ export function hintAtSetting(name: string): string | undefined {
   return SETTINGS.get(setting) ??
     (algorithm &&
       `that is ${algorithm.toUpperCase()}'s${
-        isElsewhere ? ", which is not here" : ""
+        isElsewhere ? `: ${whereOf(ALGORITHMS.get(algorithm)!)}` : ""
       }`);
 }

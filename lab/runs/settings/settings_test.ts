@@ -97,9 +97,11 @@ Deno.test("names of other libraries are told with their counterparts", async () 
   const cases: Record<string, string> = {
     "trpo": "Unknown algorithm 'trpo': it is not here; expected ppo or acktr",
     "PPO2": "Unknown algorithm 'PPO2': it is not here; expected ppo",
-    "RecurrentPPO": "it is not here; expected ppo, with '--set network=lstm'",
+    "RecurrentPPO":
+      "it is a setting here; expected ppo, with '--set network=lstm'",
     "maskable_ppo": "expected ppo, which obeys the masks of environments",
-    "TQC": "Unknown algorithm 'TQC': it is not here; expected sac",
+    "TQC":
+      "Unknown algorithm 'TQC': it is a setting here; expected sac, with '--set method=tqc'",
     "--algo ppo":
       "Unknown option '--algo': the algorithm stands without a name",
     "--lr 0.1":
@@ -110,7 +112,7 @@ Deno.test("names of other libraries are told with their counterparts", async () 
     "--set batch_size=64": "numSteps steps of each of numEnvs environments",
     "--set n_epochs=4":
       "Unknown key 'n_epochs' in the command line: that is PPO's",
-    "--set cg_damping=4": "that is TRPO's, which is not here",
+    "--set cg_damping=4": "that is TRPO's: it is not here",
     "--set hiddenSizes=64": "each an integer from 1 to 1000000, as in [64, 64]",
   };
   for (const [words, message] of Object.entries(cases)) {

@@ -158,9 +158,23 @@ function policyEntries(
     if (name === "n_critics" && isOwn("numCritics")) return [[name, argument]];
     switch (name) {
       case "n_quantiles":
-        return [["values", "quantile"], ["atoms", argument]];
+        return isOwn("droppedQuantiles")
+          ? [["quantiles", argument]]
+          : [["values", "quantile"], ["atoms", argument]];
       case "net_arch":
+        if (isOwn("criticHiddenSizes") && isMapping(argument)) {
+          const { pi, qf } = argument;
+          return [["hiddenSizes", pi], ["criticHiddenSizes", qf]];
+        }
         return [["hiddenSizes", sizesOf(argument, pathOf(name))]];
+      case "dropout_rate":
+        if (isOwn("dropout")) return [["dropout", argument ?? 0]];
+        break;
+      case "layer_norm":
+        if (isOwn("normalization")) {
+          return argument === true ? [["normalization", "layer"]] : [];
+        }
+        break;
       case "activation_fn":
         return [[
           "activation",
@@ -395,6 +409,19 @@ function rolloutEntries(
     : entries;
 }
 
+/** Finds the method of SAC that a file is for, by its name or its settings. */
+function methodEntries(
+  section: Readonly<Record<string, unknown>>,
+  { origin, isOwn }: ZooOptions,
+): Entry[] {
+  if (!isOwn("method")) return [];
+  const [named] = /tqc|crossq|redq|droq/i.exec(origin) ?? [];
+  const isTqc = "top_quantiles_to_drop_per_net" in section ||
+    /n_quantiles/.test(JSON.stringify(section.policy_kwargs ?? ""));
+  const method = named?.toLowerCase() ?? (isTqc ? "tqc" : undefined);
+  return method === undefined ? [] : [["method", method]];
+}
+
 /** Translates DQN's settings with other units. */
 function valueEntries(
   section: Readonly<Record<string, unknown>>,
@@ -466,6 +493,7 @@ export function zooEntries(
   const { entries, notes } = valueEntries(section, options);
   const converted = Object.entries(Object.fromEntries([
     ...entries,
+    ...methodEntries(section, options),
     ...settings.flatMap(([key, value]) => translated(key, value, options)),
     ...rolloutEntries(section, options),
     ...hindsightEntries(section, options),

@@ -249,7 +249,7 @@ Deno.test("files of other algorithms are one hint", () => {
     [
       "acktr",
       "{n_steps: 512, batch_size: 512, cg_damping: 1e-3, n_critic_updates: 20}",
-      `Cannot use zoo.yml: it is for TRPO (cg_damping, n_critic_updates), which is not here; ${ppos}`,
+      `Cannot use zoo.yml: it is for TRPO (cg_damping, n_critic_updates); it is not here, ${ppos}`,
     ],
     [
       "sac",
@@ -270,6 +270,37 @@ Deno.test("files of other algorithms are one hint", () => {
       says,
     );
   }
+});
+
+Deno.test("files of SAC's methods choose the method and size its critics", () => {
+  const read = (name: string, section: string) => {
+    const file = { name, text: `Pendulum-v1: ${section}\n` };
+    return resolveConfig("sac", { file, entries: [] });
+  };
+  assertObjectMatch(read("tqc.yml", "{n_timesteps: 20000}"), { method: "tqc" });
+  assertObjectMatch(
+    read("zoo.yml", "{policy_kwargs: 'dict(n_quantiles=20, n_critics=5)'}"),
+    { method: "tqc", quantiles: 20, numCritics: 5 },
+  );
+  assertObjectMatch(
+    read(
+      "crossq.yml",
+      "{policy_kwargs: 'dict(net_arch=dict(pi=[256, 256], qf=[1024, 1024]))', qf_learning_rate: 0.002}",
+    ),
+    {
+      method: "crossq",
+      hiddenSizes: [256, 256],
+      criticHiddenSizes: [1024, 1024],
+      criticLearningRate: 0.002,
+    },
+  );
+  assertObjectMatch(
+    read(
+      "zoo.yml",
+      "{policy_kwargs: 'dict(dropout_rate=0.01, layer_norm=True)'}",
+    ),
+    { method: "sac", dropout: 0.01, normalization: "layer" },
+  );
 });
 
 Deno.test("settings of a zoo file that do nothing are told, those that it leaves out are not", async () => {
