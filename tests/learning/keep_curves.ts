@@ -40,6 +40,11 @@ const USAGE =
 
 type Config = Readonly<Record<string, unknown>>;
 
+/** The method of an algorithm that has several, other than the one of its name. */
+function methodOf({ algorithm, method = algorithm }: Config): string[] {
+  return method === algorithm ? [] : [String(method)];
+}
+
 /** The configuration and the evaluations of a run folder. */
 function readRun(dir: string): { config: Config; curve: Curve } {
   const folder = openRunFolder(dir);
@@ -107,7 +112,10 @@ function readPrograms(args: string[]): { config: Config; programs: Program[] } {
   const [{ config }] = runs;
   const algorithm = String(config.algorithm), family = familyOf(algorithm);
   const programs: Program[] = [{
-    program: `@bellman/${family ? `${family} ${algorithm}` : algorithm}`,
+    program: [
+      `@bellman/${family ? `${family} ${algorithm}` : algorithm}`,
+      ...methodOf(config),
+    ].join(" "),
     command: String(command),
     commit: String(commit),
     runs: runs.map((it) => it.curve),
@@ -150,7 +158,8 @@ export function drawCurves(
 function keep(config: Config, programs: readonly Program[]): string {
   const folder = `${resultsOf(String(config.algorithm))}/curves`;
   const env = String(config.env);
-  const path = `${folder}/${fileNameOf(env)}`;
+  const name = [env, ...methodOf(config)].join("-");
+  const path = `${folder}/${fileNameOf(name)}`;
   const data = {
     env,
     evaluation: {
