@@ -1,0 +1,406 @@
+import { checkOptions, FLAG, OBJECT, whole } from "@bellman/files/options";
+import type {
+  BoxArray,
+  RandomSource,
+  RenderOptions,
+  RgbImage,
+} from "@bellman/types";
+import { Canvas, type Color, rectangle } from "../render/canvas.ts";
+import { box, discrete } from "../spaces/constructors.ts";
+import {
+  ArrayWorld,
+  type GameArray,
+  type TimedGameOptions,
+} from "./array_world.ts";
+import { playsIn, type ScriptedWorld, type Turn } from "./players.ts";
+
+/** Settings of {@linkcode Soccer}. */
+export interface SoccerOptions extends TimedGameOptions {
+  /**
+   * Let players tackle: who is tackled is out.
+   *
+   * @default false
+   */
+  tackles?: boolean;
+}
+
+const OPTIONS = {
+  ...{ numEnvs: whole(1), spec: OBJECT },
+  ...{ tackles: FLAG, maxEpisodeSteps: whole(1) },
+};
+
+const SEATS = ["blue0", "blue1", "red0", "red1"]
+  .map((name) => ({ name, team: name.slice(0, -1) }));
+const TEAM = 2, PLAYERS = 2 * TEAM;
+
+/** Half of the field's height, and of a goal's. */
+const FIELD = 0.6, GOAL = 0.2;
+/** Player's way in a step, and its distance from a ball that it touches. */
+const SPEED = 0.04, TOUCH = 0.05;
+/** Distance up to which the ball, or another player, is within reach. */
+const REACH = 0.1;
+/** Ball's way in a step after a kick, and the share of it that is left in the next. */
+const KICK = 0.12, FRICTION = 0.92;
+/** Actions: 0 stays, 1 to 4 move by these, 5 kicks. */
+const MOVES = [[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [0, 0]] as const;
+const KICKS = 5;
+/** Numbers that a seat sees. */
+const SEEN = 15;
+
+const GRASS: Color = [70, 140, 80];
+const WHITE: Color = [255, 255, 255];
+const COLORS: Readonly<Record<string, Color>> = {
+  blue: [52, 92, 200],
+  red: [205, 60, 55],
+};
+
+/** Moves a number into the bounds. */
+function clamp(value: number, limit: number): number {
+  return Math.min(Math.max(value, -limit), limit);
+}
+
+/**
+ * Soccer of two against two: seats `blue0` and `blue1` play to the right, `red0` and
+ * `red1` to the left. All act at once: stay (0), move forward (1), back (2), up (3),
+ * down (4), or kick (5).
+ *
+ * The field reaches from -1 to 1 along x and from -0.6 to 0.6 along y; the goals are the
+ * middle thirds of its ends. Players start at x -0.7 and -0.3 (0.7 and 0.3 for red),
+ * the ball at 0, their y are drawn as a game begins. A player moves by 0.04 in a step
+ * and pushes a ball out of a circle of radius 0.05. One whose distance to the ball is at
+ * most 0.1 kicks it straight away from itself, by 0.12 in the next step and 0.92 times
+ * as far in each after it. Walls reflect it. A goal terminates the game: reward 1 for
+ * the team, -1 for the other. After `maxEpisodeSteps` (300) steps it is truncated.
+ *
+ * With `tackles`, a kick without the ball in reach tackles the nearest player of the
+ * other team who is in reach and has the ball in reach: it is out and has lost, with
+ * reward -1, terminated, for the rest of the game, while the others go on.
+ *
+ * Red sees the field mirrored, as if it played to the right, too. A seat sees 15
+ * numbers: its own place, the ball's place, its way in a step over 0.12, then of its
+ * team mate and of both others the place, and 1 while it has not been tackled.
+ *
+ * @example
+ * ```ts
+ * import { SeededRandom } from "@bellman/envs";
+ * import { Soccer } from "@bellman/envs/games";
+ * import { assertAlmostEquals, assertEquals } from "@std/assert";
+ *
+ * const world = new Soccer();
+ * world.begin(0, new SeededRandom(0));
+ * const forward = world.seats.map(() => Int32Array.of(1));
+ * world.step(forward, Uint8Array.of(1));
+ * assertAlmostEquals(world.observe(0)[0], -0.66, 1e-6);
+ * // Red sees itself go forward to the right, too.
+ * assertAlmostEquals(world.observe(2)[0], -0.66, 1e-6);
+ * assertEquals([...world.toAct], [1, 1, 1, 1]);
+ * ```
+ */
+export class Soccer extends ArrayWorld<Float32Array>
+  implements ScriptedWorld<Float32Array, Int32Array> {
+  #tackles: boolean;
+  /** Place of each player `[numEnvs, players, 2]`. */
+  #places: Float64Array;
+  /** Place and way of the ball. */
+  #ball: Float64Array;
+  /** 1 for players that have been tackled. */
+  #out: Uint8Array;
+
+  /**
+   * Makes worlds whose games have not begun.
+   *
+   * @param options Number of worlds, longest game, and if players tackle.
+   * @throws {RangeError} If a number is not a whole one of at least 1.
+   * @throws {TypeError} If an option is not known, or of another type.
+   */
+  constructor(options: SoccerOptions = {}) {
+    const { tackles = false, ...given } = checkOptions(
+      "Soccer",
+      options,
+      OPTIONS,
+    );
+    super({
+      name: "Soccer",
+      seats: SEATS,
+      observationSpace: box({ low: -1, high: 1, shape: [SEEN] }),
+      actionSpace: discrete(MOVES.length),
+    }, { maxEpisodeSteps: 300, ...given });
+    this.#tackles = tackles;
+    this.#places = new Float64Array(this.toAct.length * 2);
+    this.#ball = new Float64Array(this.numEnvs * 4);
+    this.#out = new Uint8Array(this.toAct.length);
+  }
+
+  /** Places players and ball. */
+  protected override beginGame(env: number, random: RandomSource): void {
+    for (let seat = 0; seat < PLAYERS; seat++) {
+      const at = env * PLAYERS + seat;
+      const x = seat % TEAM === 0 ? -0.7 : -0.3;
+      this.#places[2 * at] = seat < TEAM ? x : -x;
+      this.#places[2 * at + 1] = 0.8 * random.uniform() - 0.4;
+      this.#out[at] = 0;
+      this.toAct[at] = 1;
+    }
+    this.#ball.fill(0, 4 * env, 4 * env + 4);
+    this.#ball[4 * env + 1] = 0.6 * random.uniform() - 0.3;
+  }
+
+  /** Distance of a player from the ball. */
+  #toBall(env: number, seat: number): number {
+    const at = 2 * (env * PLAYERS + seat);
+    return Math.hypot(
+      this.#ball[4 * env] - this.#places[at],
+      this.#ball[4 * env + 1] - this.#places[at + 1],
+    );
+  }
+
+  /** Player that a kick of a seat tackles, -1 for none. */
+  #tackled(env: number, seat: number): number {
+    if (!this.#tackles || this.#toBall(env, seat) <= REACH) return -1;
+    const first = seat < TEAM ? TEAM : 0, at = 2 * (env * PLAYERS + seat);
+    let nearest = -1, least = REACH;
+    for (let other = first; other < first + TEAM; other++) {
+      const to = 2 * (env * PLAYERS + other), places = this.#places;
+      const distance = Math.hypot(
+        places[at] - places[to],
+        places[at + 1] - places[to + 1],
+      );
+      if (distance > least || this.#out[env * PLAYERS + other] === 1) continue;
+      if (this.#toBall(env, other) > REACH) continue;
+      nearest = other;
+      least = distance;
+    }
+    return nearest;
+  }
+
+  /** Tackles, moves players, then the ball. */
+  protected override stepGame(
+    env: number,
+    actions: readonly Int32Array[],
+  ): void {
+    this.#tackle(env, actions);
+    this.#kick(env, actions);
+    this.#move(env, actions);
+    this.#push(env);
+    this.#roll(env);
+  }
+
+  #tackle(env: number, actions: readonly Int32Array[]): void {
+    // All tackles are judged before anyone is out.
+    let tackled = 0;
+    for (let seat = 0; seat < PLAYERS; seat++) {
+      if (this.#out[env * PLAYERS + seat] === 1) continue;
+      const other = actions[seat][env] === KICKS
+        ? this.#tackled(env, seat)
+        : -1;
+      if (other >= 0) tackled |= 1 << other;
+    }
+    for (let seat = 0; seat < PLAYERS; seat++) {
+      if ((tackled >> seat & 1) === 0) continue;
+      this.#out[env * PLAYERS + seat] = 1;
+      this.end(env * PLAYERS + seat, -1);
+    }
+  }
+
+  /** Kicks the ball; those of several players add up, to one kick at most. */
+  #kick(env: number, actions: readonly Int32Array[]): void {
+    let x = 0, y = 0, kicks = 0;
+    for (let seat = 0; seat < PLAYERS; seat++) {
+      const at = env * PLAYERS + seat;
+      if (this.#out[at] === 1 || actions[seat][env] !== KICKS) continue;
+      const distance = this.#toBall(env, seat);
+      if (distance > REACH || distance === 0) continue;
+      x += (this.#ball[4 * env] - this.#places[2 * at]) / distance;
+      y += (this.#ball[4 * env + 1] - this.#places[2 * at + 1]) / distance;
+      kicks++;
+    }
+    if (kicks === 0) return;
+    const scale = KICK / Math.max(1, Math.hypot(x, y));
+    this.#ball[4 * env + 2] = scale * x;
+    this.#ball[4 * env + 3] = scale * y;
+  }
+
+  #move(env: number, actions: readonly Int32Array[]): void {
+    for (let seat = 0; seat < PLAYERS; seat++) {
+      const at = env * PLAYERS + seat, places = this.#places;
+      if (this.#out[at] === 1) continue;
+      const move = MOVES[actions[seat][env]];
+      const x = seat < TEAM ? move[0] : -move[0];
+      places[2 * at] = clamp(places[2 * at] + SPEED * x, 1);
+      places[2 * at + 1] = clamp(places[2 * at + 1] + SPEED * move[1], FIELD);
+    }
+  }
+
+  /** Pushes the ball out of the players that touch it. */
+  #push(env: number): void {
+    let x = 0, y = 0;
+    for (let seat = 0; seat < PLAYERS; seat++) {
+      const at = env * PLAYERS + seat;
+      if (this.#out[at] === 1) continue;
+      const distance = this.#toBall(env, seat);
+      if (distance >= TOUCH || distance === 0) continue;
+      const way = TOUCH / distance - 1;
+      x += way * (this.#ball[4 * env] - this.#places[2 * at]);
+      y += way * (this.#ball[4 * env + 1] - this.#places[2 * at + 1]);
+    }
+    this.#ball[4 * env] += x;
+    this.#ball[4 * env + 1] += y;
+  }
+
+  #roll(env: number): void {
+    const ball = this.#ball, at = 4 * env;
+    ball[at] += ball[at + 2];
+    ball[at + 1] += ball[at + 3];
+    ball[at + 2] *= FRICTION;
+    ball[at + 3] *= FRICTION;
+    if (Math.abs(ball[at + 1]) > FIELD) {
+      ball[at + 1] = 2 * FIELD * Math.sign(ball[at + 1]) - ball[at + 1];
+      ball[at + 3] = -Math.sign(ball[at + 1]) * Math.abs(ball[at + 3]);
+    }
+    if (Math.abs(ball[at]) <= 1) return;
+    const side = Math.sign(ball[at]);
+    if (Math.abs(ball[at + 1]) >= GOAL) {
+      ball[at] = 2 * side - ball[at];
+      ball[at + 2] = -side * Math.abs(ball[at + 2]);
+      return;
+    }
+    ball[at] = side;
+    for (let seat = 0; seat < PLAYERS; seat++) {
+      const own = env * PLAYERS + seat;
+      if (this.toAct[own] === 1) this.end(own, seat < TEAM ? side : -side);
+    }
+  }
+
+  /** Writes what a seat sees from its side. */
+  protected override write(seat: number, observations: Float32Array): void {
+    const ball = this.#ball, places = this.#places;
+    const mirror = seat < TEAM ? 1 : -1, first = seat - seat % TEAM;
+    for (let env = 0; env < this.numEnvs; env++) {
+      const at = env * PLAYERS;
+      let to = env * SEEN;
+      observations[to++] = mirror * places[2 * (at + seat)];
+      observations[to++] = places[2 * (at + seat) + 1];
+      observations[to++] = mirror * ball[4 * env];
+      observations[to++] = ball[4 * env + 1];
+      observations[to++] = mirror * ball[4 * env + 2] / KICK;
+      observations[to++] = ball[4 * env + 3] / KICK;
+      for (let i = 0; i < PLAYERS; i++) {
+        // The team mate first, then the others.
+        const other = (first + i) % PLAYERS;
+        if (other === seat) continue;
+        observations[to++] = mirror * places[2 * (at + other)];
+        observations[to++] = places[2 * (at + other) + 1];
+        observations[to++] = 1 - this.#out[at + other];
+      }
+    }
+  }
+
+  /**
+   * Goes behind the ball and kicks it to the goal, if it is the team's nearest to it;
+   * else it stays between ball and own goal. It tackles whoever it can.
+   *
+   * @param turn The turn.
+   */
+  scripted({ seat, actions, which }: Turn<Int32Array>): void {
+    for (let env = 0; env < this.numEnvs; env++) {
+      if (!playsIn(this, { seat, env, which })) continue;
+      actions[env] = this.#choose(env, seat);
+    }
+  }
+
+  #choose(env: number, seat: number): number {
+    const mate = seat ^ 1, at = env * PLAYERS, mirror = seat < TEAM ? 1 : -1;
+    const x = mirror * this.#places[2 * (at + seat)];
+    const y = this.#places[2 * (at + seat) + 1];
+    const ballX = mirror * this.#ball[4 * env], ballY = this.#ball[4 * env + 1];
+    const distance = this.#toBall(env, seat);
+    if (this.#tackled(env, seat) >= 0) return KICKS;
+    const isNearest = this.#out[at + mate] === 1 ||
+      distance < this.#toBall(env, mate) || distance === 0;
+    if (!isNearest) return toward((ballX - 1) / 2 - x, ballY / 2 - y);
+    // Direction from the ball to the goal; the goal lies ahead of any ball.
+    const length = Math.hypot(1.05 - ballX, ballY);
+    const aimX = (1.05 - ballX) / length, aimY = -ballY / length;
+    const along = (ballX - x) * aimX + (ballY - y) * aimY;
+    if (distance <= REACH && along > 0.95 * distance) return KICKS;
+    const isAhead = x > ballX - TOUCH && Math.abs(y - ballY) < 2 * TOUCH;
+    // Around the ball, not into it.
+    if (isAhead) {
+      return y < ballY && y > SPEED - FIELD || y > FIELD - SPEED ? 4 : 3;
+    }
+    return toward(
+      ballX - 1.5 * TOUCH * aimX - x,
+      ballY - 1.5 * TOUCH * aimY - y,
+    );
+  }
+
+  /** Names players, ball and who is out. */
+  protected override state(): Record<string, GameArray> {
+    return {
+      places: [this.#places, -1, 1],
+      ball: [this.#ball, -1, 1],
+      out: [this.#out, 0, this.#tackles ? 1 : 0],
+    };
+  }
+
+  /** Throws unless all players act who are not out, or none does. */
+  protected override checkSaved(
+    { toAct, out }: Record<string, BoxArray>,
+  ): void {
+    for (let env = 0; env < this.numEnvs; env++) {
+      const seats = SEATS.map((_, seat) => env * PLAYERS + seat);
+      const isRunning = seats.some((at) => toAct[at] === 1);
+      if (!isRunning || seats.every((at) => toAct[at] === 1 - out[at])) {
+        continue;
+      }
+      throw new RangeError(
+        `Cannot restore Soccer from a saved state with toAct ${
+          seats.map((at) => toAct[at])
+        } in world ${env}: expected 1 for all players who are not out`,
+      );
+    }
+  }
+
+  /**
+   * Draws a world's field; players who are out are pale.
+   *
+   * @param env Index of the world.
+   * @param options Size; 440 by 280 by default.
+   * @returns The picture.
+   * @throws {RangeError} If there is no such world, or the size is no whole number of
+   * pixels.
+   */
+  override render(
+    env: number,
+    { width = 440, height = 280 }: RenderOptions = {},
+  ): RgbImage {
+    this.checkIndex("world", env);
+    const canvas = new Canvas({ width, height, view: [2.2, 1.4] });
+    const all = { at: [1.1, 0.7], x: [-1.1, 1.1], y: [-0.7, 0.7] } as const;
+    canvas.fillPolygon(rectangle(all), GRASS);
+    for (const x of [0.05, 1.1, 2.15]) {
+      const half = x === 1.1 ? FIELD : GOAL;
+      canvas.strokeLine([[x, 0.7 - half], [x, 0.7 + half]], {
+        ...{ color: WHITE, width: x === 1.1 ? 0.01 : 0.1 },
+      });
+    }
+    SEATS.forEach(({ team }, seat) => {
+      const at = env * PLAYERS + seat, isOut = this.#out[at] === 1;
+      const [x, y] = this.#places.subarray(2 * at);
+      const pale = COLORS[team].map((it) => (it + 255) >> 1);
+      canvas.fillCircle(
+        { center: [x + 1.1, y + 0.7], radius: TOUCH },
+        isOut ? pale as unknown as Color : COLORS[team],
+      );
+    });
+    const [x, y] = this.#ball.subarray(4 * env);
+    canvas.fillCircle({ center: [x + 1.1, y + 0.7], radius: 0.03 }, WHITE);
+    return canvas.image();
+  }
+}
+
+/** Action that moves along the larger gap; none if both are less than half a step. */
+function toward(x: number, y: number): number {
+  if (Math.max(Math.abs(x), Math.abs(y)) < SPEED / 2) return 0;
+  return Math.abs(x) > Math.abs(y) ? x > 0 ? 1 : 2 : y > 0 ? 3 : 4;
+}
