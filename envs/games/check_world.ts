@@ -312,7 +312,7 @@ class Course {
       if (exactText(state) !== text) {
         fail("a saved state changed with later steps: it must be a copy");
       }
-      world.load(state);
+      world.load(state, this.#streams);
       this.#streams.forEach((stream, env) => stream.load(streams[env]));
       this.#ended.set(ended);
       if (exactText(this.#views()) !== views) {

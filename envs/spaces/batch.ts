@@ -129,6 +129,25 @@ export function readRowInto(
   return value;
 }
 
+/** Copies one value from its row of a batch to a row of another; allocates nothing. */
+export function copyRow(space: Space, from: BatchRow, to: BatchRow): void {
+  if (space.type === "dict" || space.type === "tuple") {
+    const spaces = space.spaces as Record<string, Space>;
+    const partOf = ({ batch, row }: BatchRow, key: string): BatchRow => ({
+      batch: (batch as Record<string, Batch>)[key],
+      row,
+    });
+    for (const key in spaces) {
+      copyRow(spaces[key], partOf(from, key), partOf(to, key));
+    }
+    return;
+  }
+  const size = elementCount(space);
+  const source = from.batch as BoxArray, target = to.batch as BoxArray;
+  const first = from.row * size, at = to.row * size;
+  for (let i = 0; i < size; i++) target[at + i] = source[first + i];
+}
+
 /**
  * Copies a batch into another of the same space.
  *

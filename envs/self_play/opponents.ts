@@ -1,0 +1,343 @@
+import type {
+  Actor,
+  Batch,
+  BoxArray,
+  StateTree,
+  Statistics,
+  Trainable,
+  World,
+} from "@bellman/types";
+import { countChoices } from "../_action_masks.ts";
+import { randomPlayer } from "../games/players.ts";
+import { SeededRandom } from "../random.ts";
+import { savedArray, snapshotRecord, wrongEntry } from "../snapshot.ts";
+import { copyRow, mapBatch } from "../spaces/batch.ts";
+import { NEWEST, OpponentPool } from "./opponent_pool.ts";
+import type { SettledOptions } from "./options.ts";
+
+/** Agent whose snapshots play. */
+export type Learner = Pick<Trainable, "policy">;
+
+/** Actor with a copy of parameters, which acts at once. */
+type Snapshot = Actor & Required<Pick<Actor, "save" | "load">>;
+
+/** Games that the win rate is over. */
+const RECENT = 100;
+
+/**
+ * Players of the seats that the learner does not take: an opponent for each group of
+ * worlds, drawn from snapshots of the learner, and the newest policy for its team
+ * mates; or one player for all.
+ */
+export class Opponents {
+  /** Ratings of the snapshots. */
+  readonly pool: OpponentPool;
+  readonly #world: World;
+  readonly #options: SettledOptions;
+  /** The learner's seat in each world. */
+  readonly #seats: Int32Array;
+  readonly #random = new SeededRandom(0);
+  #learner: Learner | undefined;
+  /** Actors of the pool's places, then that of the newest policy. */
+  readonly #actors: (Snapshot | undefined)[];
+  /** States of actors that are not made yet, as there is no learner. */
+  #states: StateTree[] | undefined;
+  /** Place of each group's opponent. */
+  readonly #places: Int32Array;
+  /** 1 where the opponent has been the same since the game began. */
+  readonly #rated: Uint8Array;
+  /** Results of the last games, and how many there were. */
+  readonly #results = new Float64Array(RECENT);
+  #games = 0;
+  #steps = 0;
+  /** Rows of a seat that are played here. */
+  readonly #rows: Uint8Array;
+  readonly #some: Uint8Array;
+
+  constructor(world: World, options: SettledOptions, seats: Int32Array) {
+    this.#world = world;
+    this.#options = options;
+    this.#seats = seats;
+    this.pool = new OpponentPool(options.window, { k: RATING_CHANGE });
+    this.#actors = new Array(options.window + 1).fill(undefined);
+    this.#places = new Int32Array(options.groups).fill(NEWEST);
+    this.#rated = new Uint8Array(world.numEnvs);
+    this.#rows = new Uint8Array(world.numEnvs);
+    this.#some = new Uint8Array(world.numEnvs);
+  }
+
+  /** Number of worlds in a group. */
+  get #groupSize(): number {
+    return this.#world.numEnvs / this.#options.groups;
+  }
+
+  get #hasSnapshots(): boolean {
+    return this.#options.opponent === undefined && this.#learner !== undefined;
+  }
+
+  /** Restarts the random stream. */
+  seed(seed: number | readonly number[] | undefined): void {
+    const first = typeof seed === "object" ? seed[0] : seed ?? 0;
+    this.#random.load(new SeededRandom(first).save());
+  }
+
+  /** Takes the first snapshot of a learner, or those of a restored state. */
+  play(learner: Learner): void {
+    const actor = learner.policy({ frozen: true, numEnvs: 1 });
+    if (actor.save === undefined || actor.load === undefined) {
+      throw new TypeError(
+        "Cannot play with snapshots of an agent whose policy has no save and load: expected an agent of @bellman/agent",
+      );
+    }
+    const { model } = learner as { model?: { stateSize?: number } };
+    if (model?.stateSize) {
+      throw new TypeError(
+        "Cannot play with snapshots of a recurrent policy, which would remember moves of other games: expected a network without memory",
+      );
+    }
+    this.#learner = learner;
+    if (!this.#hasSnapshots) return;
+    if (this.#states !== undefined) this.#restore(this.#states);
+    else if (this.pool.count === 0) this.#takeSnapshot();
+  }
+
+  /** Counts the learner's steps: takes snapshots and draws opponents when it is time. */
+  advance(steps: number): void {
+    const before = this.#steps, after = this.#steps += steps;
+    if (!this.#hasSnapshots) return;
+    const isDue = (every: number) =>
+      Math.floor(before / every) < Math.floor(after / every);
+    const { snapshotEvery, swapEvery } = this.#options;
+    if (isDue(snapshotEvery)) this.#takeSnapshot();
+    if (isDue(swapEvery)) this.#swap();
+  }
+
+  #takeSnapshot(): void {
+    const place = this.pool.store(this.#steps);
+    this.#freeze(place);
+    if (this.#newest === undefined) this.#swap();
+    // Nobody goes on with one that is not there any longer.
+    this.#places.forEach((it, group) => {
+      if (it === place) this.#draw(group);
+    });
+  }
+
+  get #newest(): Snapshot | undefined {
+    return this.#actors[this.#options.window];
+  }
+
+  #swap(): void {
+    this.#freeze(NEWEST);
+    for (let group = 0; group < this.#places.length; group++) this.#draw(group);
+  }
+
+  /** Draws the opponent of a group; games that have begun with another are not rated. */
+  #draw(group: number): void {
+    const place = this.pool.draw(this.#random, this.#options.latest);
+    this.#places[group] = place;
+    const from = group * this.#groupSize;
+    this.#rated.fill(0, from, from + this.#groupSize);
+  }
+
+  /** Copies the learner's present policy into a place. */
+  #freeze(place: number): void {
+    const seed = this.#random.integer(2 ** 31);
+    const numEnvs = this.#groupSize;
+    const actor = this.#learner!
+      .policy({ frozen: true, numEnvs, seed }) as Snapshot;
+    const at = place === NEWEST ? this.#options.window : place;
+    const own = this.#actors[at];
+    // One that is there is compiled.
+    if (own === undefined) this.#actors[at] = actor;
+    else own.load(actor.save());
+  }
+
+  /** Notes that a game begins. */
+  begin(env: number): void {
+    this.#rated[env] = 1;
+  }
+
+  /** Notes the learner's score in a game. */
+  result(env: number, score: number): void {
+    this.#results[this.#games++ % RECENT] = score;
+    if (!this.#hasSnapshots || this.#rated[env] === 0) return;
+    this.pool.rate(this.#places[Math.floor(env / this.#groupSize)], score);
+  }
+
+  statistics(): Statistics {
+    const count = Math.min(this.#games, RECENT);
+    const sum = this.#results.subarray(0, count).reduce((a, b) => a + b, 0);
+    const won: Statistics = count === 0
+      ? {}
+      : { "self_play/win_rate": sum / count };
+    if (!this.#hasSnapshots) return won;
+    const ages = Array.from(
+      this.#places,
+      (it) => it === NEWEST ? 0 : this.#steps - this.pool.steps[it],
+    );
+    return {
+      "self_play/elo": this.pool.newest,
+      ...won,
+      "self_play/opponent_age": ages.reduce((a, b) => a + b) / ages.length,
+    };
+  }
+
+  /** Writes the actions of all seats but the learner's, in some worlds. */
+  act(which: Uint8Array, actions: readonly Batch[]): void {
+    const { seats } = this.#world;
+    for (let seat = 0; seat < seats.length; seat++) {
+      if (this.#mark(seat, which)) this.#actAs(seat, actions[seat]);
+    }
+  }
+
+  /** Marks the rows where a seat is to act and not the learner's. */
+  #mark(seat: number, which: Uint8Array): boolean {
+    const { toAct, seats, numEnvs } = this.#world, rows = this.#rows;
+    let isAny = false;
+    for (let env = 0; env < numEnvs; env++) {
+      const isHere = which[env] === 1 && this.#seats[env] !== seat &&
+        toAct[env * seats.length + seat] === 1;
+      rows[env] = isHere ? 1 : 0;
+      if (isHere) isAny = true;
+    }
+    return isAny;
+  }
+
+  #actAs(seat: number, actions: Batch): void {
+    const world = this.#world, random = this.#random, rows = this.#rows;
+    const { opponent, randomMoves } = this.#options;
+    const turn = { seat, actions, random, which: rows };
+    if (opponent !== undefined) opponent(world, turn);
+    else if (this.#learner === undefined) randomPlayer(world, turn);
+    else this.#actBySnapshots(seat, actions);
+    if (randomMoves === 0) return;
+    const some = this.#some;
+    for (let env = 0; env < rows.length; env++) {
+      some[env] = rows[env] === 1 && random.uniform() < randomMoves ? 1 : 0;
+    }
+    randomPlayer(world, { ...turn, which: some });
+  }
+
+  #actBySnapshots(seat: number, actions: Batch): void {
+    const seen = this.#world.observe(seat);
+    const masks = this.#world.actionMasks?.(seat);
+    const rows = this.#rows, mates = this.#some;
+    for (let env = 0; env < rows.length; env++) {
+      mates[env] = rows[env] === 1 && this.#isMate(seat, env) ? 1 : 0;
+      if (mates[env] === 1) rows[env] = 0;
+    }
+    this.#places.forEach((place, group) => {
+      const opponent = place === NEWEST ? this.#newest! : this.#actors[place]!;
+      const given = { seat, group, seen, masks, actions };
+      this.#actAlike(opponent, rows, given);
+      this.#actAlike(this.#newest!, mates, given);
+    });
+    for (let env = 0; env < rows.length; env++) rows[env] |= mates[env];
+  }
+
+  #isMate(seat: number, env: number): boolean {
+    const { seats } = this.#world;
+    const [a, b] = [seats[seat], seats[this.#seats[env]]];
+    return a.team !== undefined && a.team === b.team;
+  }
+
+  /** Lets an actor play the marked rows of a group. */
+  #actAlike(
+    actor: Snapshot,
+    marks: Uint8Array,
+    { seat, group, seen, masks, actions }: {
+      readonly seat: number;
+      readonly group: number;
+      readonly seen: Batch;
+      readonly masks: Uint8Array | undefined;
+      readonly actions: Batch;
+    },
+  ): void {
+    const { numEnvs, seats, roles } = this.#world;
+    const from = group * this.#groupSize, to = from + this.#groupSize;
+    if (marks.indexOf(1, from) < 0 || marks.indexOf(1, from) >= to) return;
+    const rowsOf = (array: BoxArray) => {
+      const size = array.length / numEnvs;
+      return array.subarray(from * size, to * size) as BoxArray;
+    };
+    const { actionSpace } = roles[seats[seat].role ?? "player"];
+    const allowed = masks && (rowsOf(masks) as Uint8Array).slice();
+    if (allowed) {
+      const size = countChoices(actionSpace);
+      // Rows that wait for others allow nothing, and what is chosen there is not taken.
+      for (let row = from; row < to; row++) {
+        const at = (row - from) * size;
+        if (marks[row] === 0) allowed.fill(1, at, at + size);
+      }
+    }
+    const chosen = actor.act(mapBatch(seen, rowsOf), allowed);
+    if (chosen instanceof Promise) {
+      throw new TypeError(
+        "Cannot play with an actor that returns promises: expected actions",
+      );
+    }
+    for (let row = from; row < to; row++) {
+      if (marks[row] === 0) continue;
+      const source = { batch: chosen, row: row - from };
+      copyRow(actionSpace, source, { batch: actions, row });
+    }
+  }
+
+  save(): StateTree {
+    return {
+      pool: this.pool.save(),
+      random: this.#random.save(),
+      places: this.#places.slice(),
+      rated: this.#rated.slice(),
+      results: this.#results.slice(),
+      games: this.#games,
+      steps: this.#steps,
+      actors: this.#states ?? this.#actors.map((it) => it?.save() ?? null),
+    };
+  }
+
+  /** Reads a saved state, and returns a function that restores it. */
+  read(state: StateTree): () => void {
+    const names = ["pool", "random", "places", "rated", "results"];
+    const saved = snapshotRecord(state, [...names, "games", "steps", "actors"]);
+    const array = <T extends BoxArray>(entry: string, like: T) =>
+      savedArray("opponents", [entry, saved[entry]], like);
+    const places = array("places", this.#places);
+    const rated = array("rated", this.#rated);
+    const results = array("results", this.#results);
+    const { actors, games, steps } = saved;
+    if (!Array.isArray(actors) || actors.length !== this.#actors.length) {
+      throw wrongEntry("opponents", ["actors", actors], "one for each place");
+    }
+    const loadPool = this.pool.read(saved.pool);
+    return () => {
+      this.#random.load(saved.random);
+      loadPool();
+      this.#places.set(places);
+      this.#rated.set(rated);
+      this.#results.set(results);
+      this.#games = games as number;
+      this.#steps = steps as number;
+      if (this.#hasSnapshots) this.#restore(actors);
+      else this.#states = actors;
+    };
+  }
+
+  #restore(states: readonly StateTree[]): void {
+    this.#states = undefined;
+    states.forEach((state, at) => {
+      if (state === null) return;
+      const numEnvs = this.#groupSize;
+      const actor = this.#actors[at] ??= this.#learner!
+        .policy({ frozen: true, numEnvs }) as Snapshot;
+      actor.load(state);
+    });
+  }
+
+  close(): void {
+    for (const actor of this.#actors) actor?.close?.();
+  }
+}
+
+/** Largest change of a rating by one game. */
+const RATING_CHANGE = 16;
