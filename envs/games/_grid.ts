@@ -82,21 +82,29 @@ export class Grid {
    * `depth` plies, the more the sooner, negative where the other does, else 0; NaN if it
    * is not allowed.
    */
-  score(boards: Uint8Array, at: number, { action, piece, depth }: {
-    action: number;
-    piece: number;
-    depth: number;
-  }): number {
+  score(
+    boards: Uint8Array,
+    at: number,
+    piece: number,
+    action: number,
+    depth: number,
+  ): number {
     const cell = this.cellOf(boards, at, action);
     if (cell < 0) return NaN;
     let empty = 0;
     for (let i = 0; i < this.cells; i++) empty += +(boards[at + i] === 0);
     if (this.wins(boards, at, cell, piece)) return empty;
     boards[at + cell] = piece;
-    const most = this.cells + 1;
-    const value = this.#value(boards, at, 3 - piece, {
-      ...{ empty: empty - 1, depth: depth - 1, low: -most, high: most },
-    });
+    const other = 3 - piece, most = this.cells;
+    const value = this.#value(
+      boards,
+      at,
+      other,
+      empty - 1,
+      depth - 1,
+      -most,
+      most,
+    );
     boards[at + cell] = 0;
     return value === 0 ? 0 : -value;
   }
@@ -106,36 +114,42 @@ export class Grid {
     boards: Uint8Array,
     at: number,
     piece: number,
-    { empty, depth, low, high }: Record<
-      "empty" | "depth" | "low" | "high",
-      number
-    >,
+    empty: number,
+    depth: number,
+    low: number,
+    high: number,
   ): number {
     if (depth <= 0 || empty === 0) return 0;
+    if (this.#winsAtOnce(boards, at, piece)) return empty;
+    if (depth === 1) return 0;
     const isSolved = this.cells <= SOLVABLE && depth >= empty;
     let key = piece;
     if (isSolved) {
       for (let i = 0; i < this.cells; i++) key = 3 * key + boards[at + i];
       const known = this.#solved.get(key);
       if (known !== undefined) return known;
+      // What is remembered must be exact: nothing is cut off.
+      low = -Infinity;
+      high = Infinity;
     }
-    let best = this.#winsAtOnce(boards, at, piece) ? empty : -Infinity;
-    for (let action = 0; best < empty && action < this.choices; action++) {
-      const cell = depth > 1 ? this.cellOf(boards, at, action) : -1;
+    let best = -Infinity;
+    for (let action = 0; best < high && action < this.choices; action++) {
+      const cell = this.cellOf(boards, at, action);
       if (cell < 0) continue;
       boards[at + cell] = piece;
-      // What is remembered must be exact: nothing is cut off.
-      const [from, to] = isSolved
-        ? [-Infinity, Infinity]
-        : [-high, -Math.max(low, best)];
-      const value = -this.#value(boards, at, 3 - piece, {
-        ...{ empty: empty - 1, depth: depth - 1, low: from, high: to },
-      });
+      const from = -high, to = -Math.max(low, best), other = 3 - piece;
+      const value = this.#value(
+        boards,
+        at,
+        other,
+        empty - 1,
+        depth - 1,
+        from,
+        to,
+      );
       boards[at + cell] = 0;
-      best = Math.max(best, value);
-      if (!isSolved && best >= high) break;
+      best = Math.max(best, -value);
     }
-    if (best === -Infinity) best = 0;
     if (isSolved) this.#solved.set(key, best);
     return best;
   }

@@ -168,11 +168,17 @@ export abstract class ArrayWorld<O extends BoxArray = BoxArray>
   abstract render(env: number, options?: RenderOptions): RgbImage;
 
   /**
-   * Throws where saved arrays contradict each other.
+   * Returns true if a seat of a world whose game is running acts, by saved arrays.
    *
-   * @param _saved Arrays by name, each of the right kind.
+   * @param saved Arrays by name, each of the right kind.
+   * @param env Index of the world.
+   * @param seat Index of the seat.
    */
-  protected checkSaved(_saved: Readonly<Record<string, BoxArray>>): void {}
+  protected abstract acts(
+    saved: Readonly<Record<string, BoxArray>>,
+    env: number,
+    seat: number,
+  ): boolean;
 
   /** Ends the game of a seat, at its place in the arrays of a step. */
   protected end(at: number, reward: number): void {
@@ -333,8 +339,21 @@ export abstract class ArrayWorld<O extends BoxArray = BoxArray>
         }: expected a number from ${low} to ${high}`,
       );
     });
-    this.checkSaved(Object.fromEntries(read));
+    this.#checkActing(Object.fromEntries(read));
     read.forEach(([, array], i) => own[i][1][0].set(array));
+  }
+
+  #checkActing(saved: Record<string, BoxArray>): void {
+    for (let env = 0; env < this.numEnvs; env++) {
+      const acting = this.seats.map((_, seat) => +this.acts(saved, env, seat));
+      const first = env * acting.length;
+      const given = acting.map((_, seat) => saved.toAct[first + seat]);
+      const isRunning = `${given}` === `${acting}`;
+      if (isRunning || !given.includes(1)) continue;
+      throw new RangeError(
+        `Cannot restore ${this.name} from a saved state with toAct ${given} in world ${env}: its other numbers allow ${acting}`,
+      );
+    }
   }
 
   /** Frees nothing here, as there is nothing to free. */

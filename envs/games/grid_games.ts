@@ -213,7 +213,7 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
 
   #score(env: number, action: number, depth: number): number {
     const grid = this.#grid, piece = 1 + this.#moverOf(env);
-    return grid.score(this.#boards, env * grid.cells, { action, piece, depth });
+    return grid.score(this.#boards, env * grid.cells, piece, action, depth);
   }
 
   /**
@@ -265,29 +265,19 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
     return { boards: [this.#boards, 0, 2] };
   }
 
-  /** Throws unless the pieces on each board fit its steps and the seat to act. */
-  protected override checkSaved(
-    { boards, toAct, steps }: Record<string, BoxArray>,
-  ): void {
-    const { cells } = this.#grid;
-    for (let env = 0; env < this.numEnvs; env++) {
-      const board = (boards as Uint8Array)
-        .subarray(env * cells, (env + 1) * cells);
-      const [first, second] = [1, 2].map((piece) =>
-        board.filter((it) => it === piece).length
-      );
-      const acts = toAct[2 * env] + 2 * toAct[2 * env + 1];
-      const isRunning = first + second === steps[env] && steps[env] < cells &&
-        acts === 1 + steps[env] % 2;
-      const isFine = first - second === (first + second) % 2 &&
-        (acts === 0 || isRunning);
-      if (isFine) continue;
-      throw new RangeError(
-        `Cannot restore ${this.name} from a saved state with a board of ${first} and ${second} pieces after ${
-          steps[env]
-        } steps in world ${env}: expected a position of the game`,
-      );
-    }
+  /** True for the seat whose turn it is by the pieces on the board. */
+  protected override acts(
+    { boards, steps }: Readonly<Record<string, BoxArray>>,
+    env: number,
+    seat: number,
+  ): boolean {
+    const { cells } = this.#grid, turn = steps[env] % 2;
+    const board = [...boards.subarray(env * cells, (env + 1) * cells)];
+    const [first, second] = [1, 2].map((piece) =>
+      board.filter((it) => it === piece).length
+    );
+    return seat === turn && steps[env] < cells &&
+      first + second === steps[env] && first - second === turn;
   }
 
   /**

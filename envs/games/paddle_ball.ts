@@ -36,7 +36,9 @@ const PADDLE_LIMIT = 1 - PADDLE;
 /** Ball's way along x in a step: of a serve, its growth at each hit, and its most. */
 const SERVE_SPEED = 0.04, SPEED_UP = 1.1, TOP_SPEED = 0.1;
 /** Ball's greatest way along y in a step: of a serve, and after a hit at the edge. */
-const SERVE_SLOPE = 0.03, EDGE_SLOPE = 0.08;
+const SERVE_SLOPE = 0.03, EDGE_SLOPE = 0.1;
+/** Steps of which the scripted player rests in one. */
+const RESTS = 3;
 
 const GROUND: Color = [32, 36, 48];
 const BALL: Color = [255, 255, 255];
@@ -51,12 +53,12 @@ const SIDES: readonly Color[] = [[87, 155, 252], [240, 101, 96]];
  * middle to either side, by 0.04 along x and up to 0.03 along y in a step, both drawn
  * as the game begins. Walls reflect the ball. In the step that takes it to a paddle's
  * edge of the field, the paddle returns it if their heights then differ by at most 0.2:
- * 1.1 times as fast along x, up to 0.1, and along y by 0.4 times their difference. Else
+ * 1.1 times as fast along x, up to 0.1, and along y by half of their difference. Else
  * the other side has a point: reward 1, and -1 for who missed. The game is terminated as
  * a side has `points` (3) points, and truncated after `maxEpisodeSteps` (1000).
  *
  * Both seats see the same from their side, mirrored for `right` as if it stood at the
- * left: x and y of the ball, its ways in a step over 0.1 and 0.08, height of the own
+ * left: x and y of the ball, its ways in a step over 0.1, height of the own
  * paddle and of the other, own points and the other's over `points`.
  *
  * @example
@@ -196,8 +198,8 @@ export class PaddleBall extends ArrayWorld<Float32Array>
   }
 
   /**
-   * Follows the ball while it comes, and waits while it goes: who returns it with the
-   * edge of the paddle is faster.
+   * Follows the ball in two of three steps while it comes, and waits while it goes: a
+   * ball that the edge of a paddle returned may be faster.
    *
    * @param turn The turn.
    */
@@ -207,7 +209,8 @@ export class PaddleBall extends ArrayWorld<Float32Array>
       const comes = (this.#ball[4 * env + 2] < 0) === (seat === 0);
       const gap = this.#ball[4 * env + 1] - this.#paddles[2 * env + seat];
       const isNear = Math.abs(gap) <= PADDLE / 2;
-      actions[env] = !comes || isNear ? 0 : gap > 0 ? 1 : 2;
+      const rests = this.steps[env] % RESTS === 0;
+      actions[env] = !comes || isNear || rests ? 0 : gap > 0 ? 1 : 2;
     }
   }
 
@@ -221,24 +224,12 @@ export class PaddleBall extends ArrayWorld<Float32Array>
     };
   }
 
-  /** Throws unless both seats act while none has won. */
-  protected override checkSaved(
-    { toAct, scores }: Record<string, BoxArray>,
-  ): void {
-    for (let at = 0; at < toAct.length; at += 2) {
-      const most = Math.max(scores[at], scores[at + 1]);
-      const sum = scores[at] + scores[at + 1];
-      const isFine = toAct[at] === toAct[at + 1] && sum < 2 * this.#points &&
-        (toAct[at] === 0 || most < this.#points);
-      if (isFine) continue;
-      throw new RangeError(
-        `Cannot restore PaddleBall from a saved state with ${scores[at]} to ${
-          scores[at + 1]
-        } points and toAct ${toAct[at]}, ${toAct[at + 1]} in world ${
-          at / 2
-        }: expected both seats to act until one has ${this.#points} points`,
-      );
-    }
+  /** True for both until one has won. */
+  protected override acts(
+    { scores }: Readonly<Record<string, BoxArray>>,
+    env: number,
+  ): boolean {
+    return Math.max(scores[2 * env], scores[2 * env + 1]) < this.#points;
   }
 
   /**

@@ -35,8 +35,8 @@ const TEAM = 2, PLAYERS = 2 * TEAM;
 
 /** Half of the field's height, and of a goal's. */
 const FIELD = 0.6, GOAL = 0.2;
-/** Player's way in a step, and its distance from a ball that it touches. */
-const SPEED = 0.04, TOUCH = 0.05;
+/** Player's way in a step. */
+const SPEED = 0.04;
 /** Distance up to which the ball, or another player, is within reach. */
 const REACH = 0.1;
 /** Ball's way in a step after a kick, and the share of it that is left in the next. */
@@ -66,15 +66,14 @@ function clamp(value: number, limit: number): number {
  *
  * The field reaches from -1 to 1 along x and from -0.6 to 0.6 along y; the goals are the
  * middle thirds of its ends. Players start at x -0.7 and -0.3 (0.7 and 0.3 for red),
- * the ball at 0, their y are drawn as a game begins. A player moves by 0.04 in a step
- * and pushes a ball out of a circle of radius 0.05. One whose distance to the ball is at
- * most 0.1 kicks it straight away from itself, by 0.12 in the next step and 0.92 times
- * as far in each after it. Walls reflect it. A goal terminates the game: reward 1 for
+ * the ball at 0, their y are drawn as a game begins. Players move by 0.04 in a step,
+ * through each other. One whose distance to the ball is at most 0.1 kicks it straight
+ * away from itself, by 0.12 in this step and 0.92 times as far in each after it. Walls reflect it. A goal terminates the game: reward 1 for
  * the team, -1 for the other. After `maxEpisodeSteps` (300) steps it is truncated.
  *
- * With `tackles`, a kick without the ball in reach tackles the nearest player of the
- * other team who is in reach and has the ball in reach: it is out and has lost, with
- * reward -1, terminated, for the rest of the game, while the others go on.
+ * With `tackles`, a kick without the ball in reach tackles the players of the other team
+ * who are in reach and have the ball in reach: they are out and have lost, with reward
+ * -1, terminated, for the rest of the game, while the others go on.
  *
  * Red sees the field mirrored, as if it played to the right, too. A seat sees 15
  * numbers: its own place, the ball's place, its way in a step over 0.12, then of its
@@ -98,7 +97,7 @@ function clamp(value: number, limit: number): number {
  */
 export class Soccer extends ArrayWorld<Float32Array>
   implements ScriptedWorld<Float32Array, Int32Array> {
-  #tackles: boolean;
+  #canTackle: boolean;
   /** Place of each player `[numEnvs, players, 2]`. */
   #places: Float64Array;
   /** Place and way of the ball. */
@@ -125,7 +124,7 @@ export class Soccer extends ArrayWorld<Float32Array>
       observationSpace: box({ low: -1, high: 1, shape: [SEEN] }),
       actionSpace: discrete(MOVES.length),
     }, { maxEpisodeSteps: 300, ...given });
-    this.#tackles = tackles;
+    this.#canTackle = tackles;
     this.#places = new Float64Array(this.toAct.length * 2);
     this.#ball = new Float64Array(this.numEnvs * 4);
     this.#out = new Uint8Array(this.toAct.length);
@@ -154,97 +153,61 @@ export class Soccer extends ArrayWorld<Float32Array>
     );
   }
 
-  /** Player that a kick of a seat tackles, -1 for none. */
-  #tackled(env: number, seat: number): number {
-    if (!this.#tackles || this.#toBall(env, seat) <= REACH) return -1;
-    const first = seat < TEAM ? TEAM : 0, at = 2 * (env * PLAYERS + seat);
-    let nearest = -1, least = REACH;
-    for (let other = first; other < first + TEAM; other++) {
-      const to = 2 * (env * PLAYERS + other), places = this.#places;
-      const distance = Math.hypot(
-        places[at] - places[to],
-        places[at + 1] - places[to + 1],
-      );
-      if (distance > least || this.#out[env * PLAYERS + other] === 1) continue;
-      if (this.#toBall(env, other) > REACH) continue;
-      nearest = other;
-      least = distance;
-    }
-    return nearest;
+  /** True if a kick of a seat tackles another player. */
+  #tackles(env: number, seat: number, other: number): boolean {
+    const places = this.#places, at = env * PLAYERS;
+    const x = places[2 * (at + seat)] - places[2 * (at + other)];
+    const y = places[2 * (at + seat) + 1] - places[2 * (at + other) + 1];
+    return this.#canTackle && this.#out[at + other] === 0 &&
+      Math.hypot(x, y) <= REACH && this.#toBall(env, other) <= REACH &&
+      this.#toBall(env, seat) > REACH;
   }
 
-  /** Tackles, moves players, then the ball. */
+  /** Tackles, kicks and moves, then rolls the ball. */
   protected override stepGame(
     env: number,
     actions: readonly Int32Array[],
   ): void {
-    this.#tackle(env, actions);
+    const at = env * PLAYERS;
+    for (let seat = 0; seat < PLAYERS; seat++) {
+      if (this.#out[at + seat] === 1 || actions[seat][env] !== KICKS) continue;
+      const first = seat < TEAM ? TEAM : 0;
+      for (let other = first; other < first + TEAM; other++) {
+        if (!this.#tackles(env, seat, other)) continue;
+        this.#out[at + other] = 1;
+        this.end(at + other, -1);
+      }
+    }
     this.#kick(env, actions);
-    this.#move(env, actions);
-    this.#push(env);
+    for (let seat = 0; seat < PLAYERS; seat++) {
+      if (this.#out[at + seat] === 1) continue;
+      const [x, y] = MOVES[actions[seat][env]], to = 2 * (at + seat);
+      const forward = seat < TEAM ? x : -x, places = this.#places;
+      places[to] = clamp(places[to] + SPEED * forward, 1);
+      places[to + 1] = clamp(places[to + 1] + SPEED * y, FIELD);
+    }
     this.#roll(env);
-  }
-
-  #tackle(env: number, actions: readonly Int32Array[]): void {
-    // All tackles are judged before anyone is out.
-    let tackled = 0;
-    for (let seat = 0; seat < PLAYERS; seat++) {
-      if (this.#out[env * PLAYERS + seat] === 1) continue;
-      const other = actions[seat][env] === KICKS
-        ? this.#tackled(env, seat)
-        : -1;
-      if (other >= 0) tackled |= 1 << other;
-    }
-    for (let seat = 0; seat < PLAYERS; seat++) {
-      if ((tackled >> seat & 1) === 0) continue;
-      this.#out[env * PLAYERS + seat] = 1;
-      this.end(env * PLAYERS + seat, -1);
-    }
   }
 
   /** Kicks the ball; those of several players add up, to one kick at most. */
   #kick(env: number, actions: readonly Int32Array[]): void {
+    const ball = this.#ball, places = this.#places;
     let x = 0, y = 0, kicks = 0;
     for (let seat = 0; seat < PLAYERS; seat++) {
-      const at = env * PLAYERS + seat;
+      const at = env * PLAYERS + seat, distance = this.#toBall(env, seat);
       if (this.#out[at] === 1 || actions[seat][env] !== KICKS) continue;
-      const distance = this.#toBall(env, seat);
-      if (distance > REACH || distance === 0) continue;
-      x += (this.#ball[4 * env] - this.#places[2 * at]) / distance;
-      y += (this.#ball[4 * env + 1] - this.#places[2 * at + 1]) / distance;
+      if (distance > REACH) continue;
       kicks++;
+      if (distance === 0) x += seat < TEAM ? 1 : -1;
+      else {
+        x += (ball[4 * env] - places[2 * at]) / distance;
+        y += (ball[4 * env + 1] - places[2 * at + 1]) / distance;
+      }
     }
     if (kicks === 0) return;
     const scale = KICK / Math.max(1, Math.hypot(x, y));
-    this.#ball[4 * env + 2] = scale * x;
-    this.#ball[4 * env + 3] = scale * y;
-  }
-
-  #move(env: number, actions: readonly Int32Array[]): void {
-    for (let seat = 0; seat < PLAYERS; seat++) {
-      const at = env * PLAYERS + seat, places = this.#places;
-      if (this.#out[at] === 1) continue;
-      const move = MOVES[actions[seat][env]];
-      const x = seat < TEAM ? move[0] : -move[0];
-      places[2 * at] = clamp(places[2 * at] + SPEED * x, 1);
-      places[2 * at + 1] = clamp(places[2 * at + 1] + SPEED * move[1], FIELD);
-    }
-  }
-
-  /** Pushes the ball out of the players that touch it. */
-  #push(env: number): void {
-    let x = 0, y = 0;
-    for (let seat = 0; seat < PLAYERS; seat++) {
-      const at = env * PLAYERS + seat;
-      if (this.#out[at] === 1) continue;
-      const distance = this.#toBall(env, seat);
-      if (distance >= TOUCH || distance === 0) continue;
-      const way = TOUCH / distance - 1;
-      x += way * (this.#ball[4 * env] - this.#places[2 * at]);
-      y += way * (this.#ball[4 * env + 1] - this.#places[2 * at + 1]);
-    }
-    this.#ball[4 * env] += x;
-    this.#ball[4 * env + 1] += y;
+    ball[4 * env + 2] = scale * x;
+    ball[4 * env + 3] = scale * y;
   }
 
   #roll(env: number): void {
@@ -297,41 +260,40 @@ export class Soccer extends ArrayWorld<Float32Array>
 
   /**
    * Goes behind the ball and kicks it to the goal, if it is the team's nearest to it;
-   * else it stays between ball and own goal. It tackles whoever it can.
+   * else it stays between ball and own goal. It tackles whoever it can. In one of ten
+   * steps it does anything, which frees players who kick against each other.
    *
    * @param turn The turn.
    */
-  scripted({ seat, actions, which }: Turn<Int32Array>): void {
+  scripted({ seat, actions, random, which }: Turn<Int32Array>): void {
     for (let env = 0; env < this.numEnvs; env++) {
       if (!playsIn(this, { seat, env, which })) continue;
-      actions[env] = this.#choose(env, seat);
+      actions[env] = random.uniform() < 0.1
+        ? random.integer(MOVES.length)
+        : this.#choose(env, seat);
     }
   }
 
   #choose(env: number, seat: number): number {
-    const mate = seat ^ 1, at = env * PLAYERS, mirror = seat < TEAM ? 1 : -1;
+    const ball = this.#ball, at = env * PLAYERS, mate = seat ^ 1;
+    const mirror = seat < TEAM ? 1 : -1, first = seat < TEAM ? TEAM : 0;
+    for (let other = first; other < first + TEAM; other++) {
+      if (this.#tackles(env, seat, other)) return KICKS;
+    }
     const x = mirror * this.#places[2 * (at + seat)];
     const y = this.#places[2 * (at + seat) + 1];
-    const ballX = mirror * this.#ball[4 * env], ballY = this.#ball[4 * env + 1];
+    const ballX = mirror * ball[4 * env], ballY = ball[4 * env + 1];
     const distance = this.#toBall(env, seat);
-    if (this.#tackled(env, seat) >= 0) return KICKS;
     const isNearest = this.#out[at + mate] === 1 ||
-      distance < this.#toBall(env, mate) || distance === 0;
+      distance <= this.#toBall(env, mate);
     if (!isNearest) return toward((ballX - 1) / 2 - x, ballY / 2 - y);
-    // Direction from the ball to the goal; the goal lies ahead of any ball.
-    const length = Math.hypot(1.05 - ballX, ballY);
-    const aimX = (1.05 - ballX) / length, aimY = -ballY / length;
+    // From the ball into the goal, which begins at the end of the field.
+    const aim = Math.hypot(1.05 - ballX, ballY);
+    const aimX = (1.05 - ballX) / aim, aimY = -ballY / aim;
     const along = (ballX - x) * aimX + (ballY - y) * aimY;
-    if (distance <= REACH && along > 0.95 * distance) return KICKS;
-    const isAhead = x > ballX - TOUCH && Math.abs(y - ballY) < 2 * TOUCH;
-    // Around the ball, not into it.
-    if (isAhead) {
-      return y < ballY && y > SPEED - FIELD || y > FIELD - SPEED ? 4 : 3;
-    }
-    return toward(
-      ballX - 1.5 * TOUCH * aimX - x,
-      ballY - 1.5 * TOUCH * aimY - y,
-    );
+    if (distance <= REACH && along >= 0.95 * distance) return KICKS;
+    const behindX = Math.max(ballX - REACH / 2 * aimX, -1);
+    return toward(behindX - x, ballY - REACH / 2 * aimY - y);
   }
 
   /** Names players, ball and who is out. */
@@ -339,26 +301,17 @@ export class Soccer extends ArrayWorld<Float32Array>
     return {
       places: [this.#places, -1, 1],
       ball: [this.#ball, -1, 1],
-      out: [this.#out, 0, this.#tackles ? 1 : 0],
+      out: [this.#out, 0, this.#canTackle ? 1 : 0],
     };
   }
 
-  /** Throws unless all players act who are not out, or none does. */
-  protected override checkSaved(
-    { toAct, out }: Record<string, BoxArray>,
-  ): void {
-    for (let env = 0; env < this.numEnvs; env++) {
-      const seats = SEATS.map((_, seat) => env * PLAYERS + seat);
-      const isRunning = seats.some((at) => toAct[at] === 1);
-      if (!isRunning || seats.every((at) => toAct[at] === 1 - out[at])) {
-        continue;
-      }
-      throw new RangeError(
-        `Cannot restore Soccer from a saved state with toAct ${
-          seats.map((at) => toAct[at])
-        } in world ${env}: expected 1 for all players who are not out`,
-      );
-    }
+  /** True for players who are not out. */
+  protected override acts(
+    { out }: Readonly<Record<string, BoxArray>>,
+    env: number,
+    seat: number,
+  ): boolean {
+    return out[env * PLAYERS + seat] === 0;
   }
 
   /**
@@ -389,7 +342,7 @@ export class Soccer extends ArrayWorld<Float32Array>
       const [x, y] = this.#places.subarray(2 * at);
       const pale = COLORS[team].map((it) => (it + 255) >> 1);
       canvas.fillCircle(
-        { center: [x + 1.1, y + 0.7], radius: TOUCH },
+        { center: [x + 1.1, y + 0.7], radius: 0.05 },
         isOut ? pale as unknown as Color : COLORS[team],
       );
     });

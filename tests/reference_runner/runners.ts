@@ -20,6 +20,7 @@ export const runners: Readonly<
   env_dynamics: () => import("./env_dynamics.ts"),
   her_relabel: () => import("./her_relabel.ts"),
   lstm_entropy_ortho: () => import("./lstm_entropy_ortho.ts"),
+  pettingzoo_games: () => import("./pettingzoo_games.ts"),
   ppo_update: () => import("./ppo_update.ts"),
   redq_droq_update: () => import("./sac_methods_update.ts"),
   returns: () => import("./returns.ts"),
