@@ -317,17 +317,54 @@ Deno.test("team mates are played by the newest policy", () => {
   assertEquals(learner.calls.map(([number]) => number), [4, 0, 0]);
 });
 
+/** Three who all act at once; one that plays 1 is out, and the others go on. */
+class LastOneIn extends PaddleBall {
+  override readonly seats = ["a", "b", "c"].map((name) => ({ name }));
+  override readonly toAct = new Uint8Array(3);
+  begun = 0;
+
+  override begin() {
+    this.begun++;
+    this.toAct.fill(1);
+  }
+
+  override step(actions: readonly Int32Array[]) {
+    const result = {
+      rewards: new Float64Array(3),
+      terminated: new Uint8Array(3),
+      truncated: new Uint8Array(3),
+    };
+    actions.forEach(([action], seat) => {
+      if (this.toAct[seat] === 0 || action !== 1) return;
+      this.toAct[seat] = 0;
+      result.rewards[seat] = -2;
+      result.terminated[seat] = 1;
+    });
+    return result;
+  }
+
+  override observe(seat: number) {
+    return super.observe(seat % 2);
+  }
+}
+
 Deno.test("a seat that is out ends its row, and its world starts again", () => {
-  const env = new SelfPlayVecEnv(
-    new Soccer({ numEnvs: 8, tackles: true, maxEpisodeSteps: 100 }),
-  );
+  const world = new LastOneIn();
+  const playing: number[] = [];
+  const env = new SelfPlayVecEnv(world, {
+    seat: "b",
+    opponent: (_, { seat, actions }) => {
+      playing.push(seat);
+      (actions as Int32Array)[0] = seat === 0 ? 1 : 0;
+    },
+  });
   env.reset({ seed: 0 });
-  const steps = playOn(env, new SeededRandom(1), 300);
-  const ends = steps.flatMap(({ rewards, terminated }) =>
-    [...rewards].filter((_, row) => terminated[row] === 1)
-  );
-  assert(ends.includes(0), "nobody was tackled");
-  assert(ends.some((it) => it !== 0), "there was no goal");
+  let step = env.step(Int32Array.of(0)); // The first is out.
+  assertEquals([...step.rewards, ...step.terminated, world.begun], [0, 0, 1]);
+  step = env.step(Int32Array.of(1)); // The learner is, and the third would go on.
+  assertEquals([...step.rewards, ...step.terminated, world.begun], [-2, 1, 2]);
+  assertEquals(playing, [0, 2, 2]);
+  assertEquals([...world.toAct], [1, 1, 1]);
 });
 
 Deno.test("openings are random moves of both, which lead to many positions", () => {
