@@ -82,6 +82,7 @@ const META: OptionKinds<Meta> = {
   smallConfig: OBJECT,
   hasReplay: FLAG,
   isGreedy: FLAG,
+  defaultedBy: OBJECT,
   unusedSettings: FUNCTION,
 };
 

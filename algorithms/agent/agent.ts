@@ -782,7 +782,7 @@ export class Agent<
     const different = differenceOf(own.policy, given.policy);
     if (different !== undefined) {
       throw refuse(
-        `another policy, which has ${different}: use the same spaces and network`,
+        `another policy, which has ${different}: use the same spaces, network and normalization`,
       );
     }
     const scales = normalization === undefined

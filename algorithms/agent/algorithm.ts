@@ -131,6 +131,13 @@ export interface Meta<Config extends object = object> {
    */
   readonly isGreedy?: boolean;
   /**
+   * Settings that have defaults by another one, such as a method: where a user sets
+   * that, a preset does not give them.
+   *
+   * @default {}
+   */
+  readonly defaultedBy?: Readonly<Record<string, readonly string[]>>;
+  /**
    * Lists settings that have no effect given the others, with reasons; an agent warns
    * if one of them differs from its default.
    *

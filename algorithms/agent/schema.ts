@@ -240,7 +240,15 @@ export function describeProperty(property: PropertySchema): string {
   }
   if (property.const !== undefined) return String(property.const);
   if (property.anyOf !== undefined) {
-    return property.anyOf.map(describeProperty).join(" or ");
+    // Rules of lists stand beside their kinds.
+    const { items, maxItems } = property;
+    return property.anyOf.map((it) =>
+      describeProperty(
+        it.type === "array" && items !== undefined
+          ? { ...it, items, maxItems }
+          : it,
+      )
+    ).join(" or ");
   }
   const types = property.type === undefined ? [] : [property.type].flat();
   const words = types.map((type) => {
@@ -307,7 +315,7 @@ function hasType(value: unknown, { type, anyOf }: PropertySchema): boolean {
 
 function isInside(value: number, property: PropertySchema): boolean {
   const { type, multipleOf, minimum = -Infinity } = property;
-  const isWhole = [type].flat().includes("integer");
+  const isWhole = [type].flat().includes("integer") || multipleOf === 1;
   if (!Number.isFinite(value) || isWhole && !Number.isInteger(value)) {
     return false;
   }

@@ -88,6 +88,16 @@ Deno.test("others are refused with what was expected", () => {
   refused(1.5, { ...orNone, multipleOf: 1 }, {
     wanted: "1.5: expected an integer of at least 1 or null",
   });
+  refused(0, { type: ["number", "null"], multipleOf: 1, minimum: -1 }, {
+    wanted: "0: expected -1 or an integer of at least 1 or null",
+  });
+  refused([0], {
+    anyOf: [{ type: "array", items: number }, { type: "null" }],
+    ...{ items: { ...whole, minimum: 1 }, maxItems: 3 },
+  }, {
+    wanted:
+      "[0]: expected a list of at most 3, each an integer of at least 1 or null",
+  });
   refused([2, 0], sizes, {
     wanted:
       "[2,0]: expected a list of at most 3, each an integer of at least 1",

@@ -33,7 +33,7 @@ export interface SacConfig {
    *
    * @default null
    * @minimum 1
-   * @maximum 10000
+   * @maximum 500
    * @multipleOf 1
    * @alias n_quantiles
    */
@@ -43,7 +43,7 @@ export interface SacConfig {
    *
    * @default null
    * @minimum 0
-   * @maximum 10000
+   * @maximum 500
    * @multipleOf 1
    * @alias top_quantiles_to_drop_per_net
    */

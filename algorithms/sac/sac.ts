@@ -40,6 +40,7 @@ import {
 import { sacPresets } from "./presets.ts";
 import {
   hasTargetNetworks,
+  METHOD_SETTINGS,
   type SettledConfig,
   settledConfig,
 } from "./settled_config.ts";
@@ -94,6 +95,7 @@ export const sac: Algorithm<SacConfig, StochasticPolicy> = {
     },
     runDefaults: { numEnvs: 1 },
     hasReplay: true,
+    defaultedBy: { method: METHOD_SETTINGS },
     unusedSettings: unusedOf,
   },
   check: checkConfig,
@@ -388,6 +390,8 @@ function unusedOf(
     ...unusedLayers(config, { ...spaces, endsInLayers: true }),
     ...unusedNoise(config, spaces),
     ...(config.nSteps === 1 && unused("nSteps is 1", "nStepEntropy")),
+    ...((config.criticHiddenSizes ?? config.hiddenSizes).length === 0 &&
+      unused("the critics have no hidden layers", "dropout")),
     ...(!hasTargetNetworks(config) &&
       unused("there are no target networks", "tau")),
     ...(first !== undefined && first !== "repeated" &&

@@ -18,6 +18,22 @@ type Filled =
   | "initialTemperature"
   | "initialExploration";
 
+/** Settings that have defaults by the method, and the interval of its updates. */
+export const METHOD_SETTINGS = [
+  "numCritics",
+  "quantiles",
+  "droppedQuantiles",
+  "targetCritics",
+  "targetNetworks",
+  "normalization",
+  "dropout",
+  "policyDelay",
+  "trainFrequency",
+  "gradientSteps",
+  "learningRate",
+  "adamBeta1",
+] as const satisfies readonly (keyof SacConfig)[];
+
 /** Settings with all defaults resolved. */
 export type SettledConfig =
   & Omit<SacConfig, Filled>

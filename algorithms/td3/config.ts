@@ -30,7 +30,7 @@ export interface Td3Config
    *
    * @default null
    * @minimum 1
-   * @maximum 10000
+   * @maximum 500
    * @multipleOf 1
    * @alias n_quantiles
    */
@@ -40,7 +40,7 @@ export interface Td3Config
    *
    * @default null
    * @minimum 0
-   * @maximum 10000
+   * @maximum 500
    * @multipleOf 1
    * @alias top_quantiles_to_drop_per_net
    */

@@ -48,6 +48,11 @@ export {
 export { PaddleBall, type PaddleBallOptions } from "./paddle_ball.ts";
 export * from "./players.ts";
 export { Soccer, type SoccerOptions } from "./soccer.ts";
+export {
+  isGame,
+  playerNamed,
+  type WorldOptions,
+} from "../self_play/make_game.ts";
 export type { PoolRatings } from "../self_play/opponent_pool.ts";
 export type { SelfPlayOptions } from "../self_play/options.ts";
 export { SelfPlayVecEnv } from "../self_play/self_play_vec_env.ts";

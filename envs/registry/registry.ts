@@ -8,8 +8,13 @@ import {
   TEXT,
   TEXTS,
 } from "@bellman/files/options";
-import type { Env, EnvSpec, VecEnv } from "@bellman/types";
+import type { Env, EnvSpec, VecEnv, World } from "@bellman/types";
 import { checkNumEnvs, unknownEnvironment } from "../_checks.ts";
+import {
+  GameEnv,
+  gameVecEnv,
+  type WorldOptions,
+} from "../self_play/make_game.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { RecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
 import { RecordInfoStatistics } from "../wrappers/record_info_statistics.ts";
@@ -19,7 +24,10 @@ import type { EnvId, EnvOf, VecEnvOf } from "./registered_envs.ts";
 /** Options of an environment of its own, by name. */
 export type EnvKwargs = Readonly<Record<string, unknown>>;
 
-/** Recipe of an environment that is made by name. */
+/**
+ * Recipe of an environment that is made by name: `make`, or of a game with several seats
+ * `makeWorld`.
+ */
 export interface EnvRegistration extends EnvSpec {
   /**
    * True where single ones have their time limit inside, too, and one of their
@@ -35,7 +43,15 @@ export interface EnvRegistration extends EnvSpec {
    * @param kwargs Options of the environment's own.
    * @param options Limit, for those that limit themselves.
    */
-  make(kwargs: EnvKwargs, options?: { maxEpisodeSteps?: number }): Env;
+  make?(kwargs: EnvKwargs, options?: { maxEpisodeSteps?: number }): Env;
+  /**
+   * Makes worlds of several seats, which limit themselves. Environments of theirs take
+   * the options of `SelfPlayVecEnv` among their own, with `opponent` by name: `random`
+   * or `scripted`.
+   *
+   * @param options Number, limit, metadata, and options of the game's own.
+   */
+  makeWorld?(options: WorldOptions): World;
   /**
    * True where `makeVec` records entries of `info`; else single ones do.
    *
@@ -95,6 +111,12 @@ export interface MakeOptions extends RegistryOptions {
   infoStatistics?: readonly string[];
 }
 
+/** Options of {@linkcode makeWorld}. */
+export interface MakeWorldOptions extends Omit<MakeOptions, "infoStatistics"> {
+  /** Number of worlds. */
+  numEnvs: number;
+}
+
 /** Options of {@linkcode makeVec}. */
 export interface MakeVecOptions extends MakeOptions {
   /** Number of environments. */
@@ -115,6 +137,7 @@ const REGISTRATION: OptionKinds<EnvRegistration> = {
   infoStatistics: TEXTS,
   limitsItself: FLAG,
   make: FUNCTION,
+  makeWorld: FUNCTION,
   recordsInfo: FLAG,
   makeVec: FUNCTION,
 };
@@ -124,6 +147,13 @@ const MAKE: OptionKinds<MakeOptions> = {
   kwargs: OBJECT,
   infoStatistics: TEXTS,
   registry: OBJECT,
+};
+
+const MAKE_WORLD: OptionKinds<MakeWorldOptions> = {
+  maxEpisodeSteps: NUMBER,
+  kwargs: OBJECT,
+  registry: OBJECT,
+  numEnvs: NUMBER,
 };
 
 const MAKE_VEC: OptionKinds<MakeVecOptions> = {
@@ -175,9 +205,12 @@ export function register(
       `Cannot register '${id}': expected a name and a version, such as 'CartPole-v1'`,
     );
   }
-  if (registration.make === undefined) {
+  const { make, makeWorld } = registration;
+  if ((make === undefined) === (makeWorld === undefined)) {
     throw new TypeError(
-      `Cannot register '${id}' without make: expected a function that makes an environment`,
+      `Cannot register '${id}' ${
+        make ? "with both make and makeWorld" : "without make"
+      }: expected a function that makes an environment, or makeWorld, which makes worlds of several seats`,
     );
   }
   if (registry.has(id)) {
@@ -185,7 +218,62 @@ export function register(
       `Cannot register '${id}': there is an environment of that name`,
     );
   }
-  registry.set(id, registration);
+  registry.set(
+    id,
+    makeWorld === undefined ? registration : ofGame(registration, makeWorld),
+  );
+}
+
+/** Adds the makers of environments in which a learner takes one of the seats. */
+function ofGame(
+  registration: EnvRegistration,
+  makeWorld: NonNullable<EnvRegistration["makeWorld"]>,
+): EnvRegistration {
+  const spec = specOf(registration);
+  const game = (options: WorldOptions) =>
+    gameVecEnv(makeWorld, {
+      ...options,
+      spec: { ...spec, maxEpisodeSteps: options.maxEpisodeSteps },
+    });
+  return {
+    ...registration,
+    limitsItself: true,
+    make: (kwargs, { maxEpisodeSteps = spec.maxEpisodeSteps } = {}) =>
+      new GameEnv(game({ numEnvs: 1, maxEpisodeSteps, kwargs })),
+    makeVec: game,
+  };
+}
+
+/**
+ * Makes worlds of a game by name, for players of your own in all seats.
+ *
+ * @param id Its name with the version.
+ * @param options Number, limit, and options of the game's own.
+ * @returns The worlds.
+ * @throws {RangeError} If there is none of that name, or the number is below 1.
+ * @throws {TypeError} If it is no game of several seats.
+ * @example
+ * ```ts
+ * import { makeWorld } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const world = makeWorld("ConnectFour-v0", { numEnvs: 2 });
+ * assertEquals(world.seats.map((it) => it.name), ["first", "second"]);
+ * ```
+ */
+export function makeWorld(id: string, options: MakeWorldOptions): World {
+  checkOptions(id, options, MAKE_WORLD);
+  const registration = find(id, options);
+  const { numEnvs, kwargs = {} } = options;
+  checkNumEnvs(id, numEnvs);
+  if (registration.makeWorld === undefined) {
+    throw new TypeError(
+      `Cannot make worlds of ${id}, which has one seat: expected a game, such as ConnectFour-v0`,
+    );
+  }
+  const maxEpisodeSteps = limitOf(registration, options);
+  const spec = { ...specOf(registration), maxEpisodeSteps };
+  return registration.makeWorld({ numEnvs, maxEpisodeSteps, kwargs, spec });
 }
 
 /**
@@ -284,9 +372,9 @@ function makeLimited(
 ): Env {
   const { kwargs = {} } = options, limit = limitOf(registration, options);
   if (registration.limitsItself) {
-    return registration.make(kwargs, { maxEpisodeSteps: limit });
+    return registration.make!(kwargs, { maxEpisodeSteps: limit });
   }
-  const env = registration.make(kwargs);
+  const env = registration.make!(kwargs);
   return new TimeLimit(env, limit ?? Infinity, {
     spec: { ...specOf(registration), maxEpisodeSteps: limit },
   });

@@ -91,6 +91,11 @@ const KINDS: OptionKinds<SelfPlayOptions> = {
   seat: TEXT,
 };
 
+/** Finds out if a name is that of an option of self-play. */
+export function isSelfPlayOption(name: string): name is keyof SelfPlayOptions {
+  return Object.hasOwn(KINDS, name);
+}
+
 /** Checks options, and fills in defaults. */
 export function settledOptions(
   options: SelfPlayOptions,

@@ -59,6 +59,7 @@ export function quantileLosses(
  * @param quantiles Quantiles of each critic `[batch, K]`.
  * @param dropped Number of quantiles left out for each critic.
  * @returns The others, in rising order `[batch, critics * (K - dropped)]`.
+ * @throws {RangeError} If none is left.
  *
  * @example
  * ```ts
@@ -79,6 +80,13 @@ export function smallestQuantiles(
   return tf.tidy(() => {
     const all = tf.concat([...quantiles], 1);
     const kept = all.shape[1] - dropped * quantiles.length;
+    if (kept < 1) {
+      throw new RangeError(
+        `Cannot drop ${dropped} quantiles of ${quantiles.length} critics with ${
+          all.shape[1]
+        } in all: expected fewer`,
+      );
+    }
     return tf.neg(tf.topk(tf.neg(all), kept).values);
   });
 }

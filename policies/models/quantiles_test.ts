@@ -1,4 +1,9 @@
-import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
 import { RandomStream } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import { quantileLosses, smallestQuantiles } from "./quantiles.ts";
@@ -83,4 +88,12 @@ Deno.test("the largest quantiles of all critics are left out, whosever they are"
   assertEquals(kept(1), [[1, 2, 5, 7], [0, 0, 1, 2]]);
   assertEquals(kept(2), [[1, 2], [0, 0]]);
   assertEquals(kept(0)[0], [1, 2, 5, 7, 8, 9]);
+});
+
+Deno.test("dropping all quantiles is refused", () => {
+  assertThrows(
+    () => smallestQuantiles([tf.tensor2d([[1, 2]])], 2),
+    RangeError,
+    "Cannot drop 2 quantiles of 1 critics with 2 in all",
+  );
 });

@@ -1,4 +1,5 @@
 import { customGradient, type Params, tidy } from "@bellman/compute";
+import { hintAt } from "@bellman/files/options";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { mlp, type MlpOptions } from "./feed_forward.ts";
@@ -18,6 +19,12 @@ import {
 
 /** Normalization of the layers of a {@link normalizedMlp}. */
 export type LayerNormalization = "none" | "layer" | "batch";
+
+const NORMALIZATIONS: readonly LayerNormalization[] = [
+  "none",
+  "layer",
+  "batch",
+];
 
 /** Options of {@link normalizedMlp}. */
 export interface NormalizedMlpOptions extends MlpOptions {
@@ -58,7 +65,8 @@ export interface NormalizedMlpOptions extends MlpOptions {
  *
  * @param options Sizes, normalization, dropout, activation and initializers.
  * @returns The network.
- * @throws {RangeError} If there is no activation of that name.
+ * @throws {RangeError} If there is no activation or normalization of that name, or
+ * `dropout` is not in [0, 1).
  *
  * @example
  * ```ts
@@ -84,6 +92,18 @@ export function normalizedMlp(options: NormalizedMlpOptions): Network {
   const { normalization = "none", dropout = 0 } = options;
   const { warmupUpdates = 100_000 } = options;
   const activate = activationFunction(activation);
+  if (!NORMALIZATIONS.includes(normalization)) {
+    throw new RangeError(
+      `Unknown normalization '${normalization}': ${
+        hintAt(normalization, NORMALIZATIONS)
+      }`,
+    );
+  }
+  if (!(dropout >= 0 && dropout < 1)) {
+    throw new RangeError(
+      `Cannot drop units with a probability of ${dropout}: expected 0 or more and below 1`,
+    );
+  }
   const dense = mlp(options);
   const normSizes = normalization === "batch"
     ? [sizeOf(inputShape), ...hiddenSizes]

@@ -1,4 +1,9 @@
-import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
 import { type Params, RandomStream, valueAndGradients } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import { testCompiled } from "../testdata/compiled.ts";
@@ -202,3 +207,16 @@ for (const normalization of ["layer", "batch"] as const) {
     },
   );
 }
+
+Deno.test("options out of their range are refused in a line", () => {
+  const refused = (options: object, message: string) =>
+    assertThrows(
+      () => normalizedMlp({ inputShape: [2], ...options }),
+      RangeError,
+      message,
+    );
+  refused({ normalization: "bach" }, "Unknown normalization 'bach'");
+  for (const dropout of [1, -0.1, NaN]) {
+    refused({ dropout }, `a probability of ${dropout}`);
+  }
+});

@@ -183,6 +183,11 @@ export function chosenTargets(
   { criticOrder }: Pick<SacNumbers, "criticOrder">,
   { targetCritics }: Pick<SacTargetOptions, "targetCritics">,
 ): Params {
+  if (Object.keys(targets).length === 0) {
+    throw new TypeError(
+      "Cannot estimate next values without target networks: expected a state that has them, or targetNetworks: false",
+    );
+  }
   if (!targetCritics) return targets;
   if (criticOrder !== undefined) {
     return pickCritics(targets, criticOrder, targetCritics);

@@ -218,6 +218,32 @@ function presetEntries(
 }
 
 /**
+ * Leaves out what a preset gives and the user's settings have defaults for, such as the
+ * learning rate of another method.
+ */
+function overruled(
+  preset: Entries,
+  { algorithm, entries }: {
+    algorithm: Algorithm;
+    entries: readonly Entry[];
+  },
+): Entries {
+  const schema = fullSchema(algorithm), { defaultedBy = {} } = algorithm.meta;
+  const keyOf = ([name]: Entry) => findKey(schema, name);
+  const gone = entries.flatMap((it) => {
+    const key = keyOf(it)!;
+    const same = preset.entries.some((own) =>
+      keyOf(own) === key && own[1] === it[1]
+    );
+    return same ? [] : defaultedBy[key] ?? [];
+  });
+  return {
+    ...preset,
+    entries: preset.entries.filter((it) => !gone.includes(keyOf(it)!)),
+  };
+}
+
+/**
  * Merges a configuration: defaults, then the preset or the file, then the command line.
  *
  * @param command Algorithm of the command, if it names one.
@@ -270,7 +296,10 @@ export function resolveGiven(
   if (algorithm === undefined) throw unknownAlgorithm(name, place);
   const { preset } = sources;
   const base = (env: string) =>
-    file ?? presetEntries(algorithm, { preset, env });
+    file ?? overruled(presetEntries(algorithm, { preset, env }), {
+      algorithm,
+      entries,
+    });
   return {
     config: merged({ name, algorithm, base, entries }),
     notes: file?.notes ?? [],

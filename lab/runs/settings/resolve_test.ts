@@ -148,3 +148,15 @@ Deno.test("each number of a configuration has bounds that a run can be computed 
     }
   }
 });
+
+Deno.test("a preset does not give what a chosen method has defaults for", () => {
+  const read = (entries: Entry[]) => resolveConfig("sac", { entries });
+  const env: Entry = ["env", "MountainCarContinuous-v0"];
+  assertEquals(read([env]).gradientSteps, 32);
+  const droq = read([env, ["method", "droq"]]);
+  assertEquals(droq.gradientSteps, null);
+  assertEquals(droq.trainFrequency, 1);
+  assertEquals(droq.totalTimesteps, read([env]).totalTimesteps);
+  const own = read([env, ["method", "droq"], ["gradient_steps", 3]]);
+  assertEquals(own.gradientSteps, 3);
+});

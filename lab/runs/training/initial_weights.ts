@@ -62,7 +62,7 @@ export function startFrom(setup: RunSetup, weights: InitialWeights): string {
   const different = differenceOf(current.policy, learned.policy);
   if (different !== undefined) {
     throw new UsageError(
-      `Cannot start from ${origin}: its policy has ${different}; use the same spaces and network`,
+      `Cannot start from ${origin}: its policy has ${different}; use the same spaces, network and normalization`,
     );
   }
   const lacking = SCALES.find((name) =>

@@ -1,0 +1,180 @@
+import type {
+  Batch,
+  Env,
+  EnvSpec,
+  RenderOptions,
+  RgbImage,
+  Space,
+  SpaceValue,
+  StateTree,
+  StepResult,
+  VecEnv,
+  World,
+} from "@bellman/types";
+import { hintAt } from "@bellman/files/options";
+import { type Player, randomPlayer, scriptedPlayer } from "../games/players.ts";
+import { checkReset, RESET } from "../random.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import { allocateBatch, readRow, writeRow } from "../spaces/batch.ts";
+import { isSelfPlayOption, type SelfPlayOptions } from "./options.ts";
+import { SelfPlayVecEnv } from "./self_play_vec_env.ts";
+
+/** Options of worlds that are made by name. */
+export interface WorldOptions {
+  /** Number of worlds. */
+  readonly numEnvs: number;
+  /** Steps after which a game is truncated; undefined for the game's own limit. */
+  readonly maxEpisodeSteps?: number;
+  /** Metadata of the game. */
+  readonly spec?: EnvSpec;
+  /** Options of the game's own. */
+  readonly kwargs: Readonly<Record<string, unknown>>;
+}
+
+/** Players by name. */
+const PLAYERS: Readonly<Record<string, (world: World) => Player>> = {
+  random: () => randomPlayer,
+  scripted: scriptedPlayer,
+};
+
+/**
+ * Returns a player of worlds by name.
+ *
+ * @param world The worlds.
+ * @param name `random` or `scripted`.
+ * @returns The player.
+ * @throws {RangeError} If there is none of that name.
+ * @throws {TypeError} If the worlds have no scripted player.
+ * @example
+ * ```ts
+ * import { playerNamed, randomPlayer, TicTacToe } from "@bellman/envs/games";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(playerNamed(new TicTacToe(), "random"), randomPlayer);
+ * ```
+ */
+export function playerNamed(world: World, name: string): Player {
+  if (Object.hasOwn(PLAYERS, name)) return PLAYERS[name](world);
+  throw new RangeError(
+    `Unknown opponent '${name}': ${hintAt(name, Object.keys(PLAYERS))}`,
+  );
+}
+
+/**
+ * Makes the vector environment of a game by name. Its options are those of the game and
+ * of self-play, where `opponent` may be `random` or `scripted`.
+ */
+export function gameVecEnv(
+  makeWorld: (options: WorldOptions) => World,
+  { kwargs, ...options }: WorldOptions,
+): SelfPlayVecEnv {
+  const entries = Object.entries(kwargs);
+  const own = entries.filter(([name]) => !isSelfPlayOption(name));
+  const play = entries.filter(([name]) => isSelfPlayOption(name));
+  const world = makeWorld({ ...options, kwargs: Object.fromEntries(own) });
+  const { opponent, ...others } = Object.fromEntries(play) as
+    & Omit<SelfPlayOptions, "opponent">
+    & { opponent?: Player | string };
+  return new SelfPlayVecEnv(world, {
+    ...others,
+    ...opponent !== undefined && {
+      opponent: typeof opponent === "string"
+        ? playerNamed(world, opponent)
+        : opponent,
+    },
+  });
+}
+
+/** One seat of one world as a single environment. */
+export class GameEnv implements Env {
+  /** Space of the seat's observations. */
+  readonly observationSpace: Space;
+  /** Space of the seat's actions. */
+  readonly actionSpace: Space;
+  /** Metadata of the game. */
+  readonly spec?: EnvSpec;
+  /** Masks of the newest observation, if the game has some. */
+  readonly actionMasks?: () => Uint8Array;
+  /** The game. */
+  readonly game: SelfPlayVecEnv;
+  readonly #actions: Batch;
+  #hasEnded = false;
+  #masks: Uint8Array | undefined;
+
+  /** Takes a game of one world. */
+  constructor(game: SelfPlayVecEnv) {
+    this.game = game;
+    this.observationSpace = game.observationSpace;
+    this.actionSpace = game.actionSpace;
+    this.spec = game.spec;
+    this.#actions = allocateBatch(game.actionSpace, 1);
+    if (game.actionMasks) {
+      this.actionMasks = () => this.#masks ?? game.actionMasks!;
+    }
+  }
+
+  /** Starts a game. */
+  reset(options: { seed?: number } = {}): SpaceValue {
+    checkReset(options, RESET);
+    const { seed } = options;
+    // The next game has begun when the last one ended.
+    const batch = this.#hasEnded && seed === undefined
+      ? this.game.observations()
+      : this.game.reset(seed === undefined ? {} : { seed: [seed] });
+    this.#hasEnded = false;
+    this.#masks = undefined;
+    return readRow(this.observationSpace, { batch, row: 0 });
+  }
+
+  /** Takes a move, and those of the others. */
+  step(action: SpaceValue): StepResult {
+    if (this.#hasEnded) {
+      throw new Error(
+        `Cannot step ${
+          this.spec?.id ?? "a game"
+        } after its end: call reset first`,
+      );
+    }
+    writeRow(this.actionSpace, action, { batch: this.#actions, row: 0 });
+    const step = this.game.step(this.#actions);
+    const terminated = step.terminated[0] === 1;
+    const truncated = step.truncated[0] === 1;
+    this.#hasEnded = terminated || truncated;
+    this.#masks = this.#hasEnded ? step.finalActionMasks?.slice() : undefined;
+    const batch = this.#hasEnded ? step.finalObservations : step.observations;
+    const observation = readRow(this.observationSpace, { batch, row: 0 });
+    return { observation, reward: step.rewards[0], terminated, truncated };
+  }
+
+  /** Saves the game. */
+  save(): StateTree {
+    return {
+      game: this.game.save(),
+      hasEnded: this.#hasEnded,
+      masks: this.#masks?.slice() ?? null,
+    };
+  }
+
+  /** Restores a state. */
+  load(state: StateTree): void {
+    const saved = snapshotRecord(state, ["game", "hasEnded", "masks"]);
+    this.game.load(saved.game);
+    this.#hasEnded = saved.hasEnded as boolean;
+    this.#masks = (saved.masks as Uint8Array | null)?.slice();
+  }
+
+  /** Renders the game. */
+  render(options?: RenderOptions): RgbImage {
+    return this.game.world.render(0, options);
+  }
+
+  /** Frees the game. */
+  close(): void {
+    this.game.close();
+  }
+}
+
+/** Finds out if a vector environment is of games that snapshots can play. */
+export function isGame(env: VecEnv): env is SelfPlayVecEnv {
+  return env instanceof SelfPlayVecEnv;
+}
