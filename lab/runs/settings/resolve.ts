@@ -12,7 +12,7 @@ import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
 import { wrappersOf } from "./gymnasium.ts";
 import { idleModules, importModules } from "./modules.ts";
 import { runConfigSchema, runSchema } from "./schema.ts";
-import { type Entry, validateEntries } from "./settings.ts";
+import { type Entry, validateEntries, type Validation } from "./settings.ts";
 import { hintAtAlgorithm } from "./elsewhere.ts";
 import type { RunConfig } from "./run_config.ts";
 import { isZoo, zooEntries } from "./zoo.ts";
@@ -217,6 +217,9 @@ function presetEntries(
   return { entries: parseMapping(findPreset(algorithm, name), origin), origin };
 }
 
+/** Options of {@linkcode resolveConfig}. */
+type ResolveOptions = Pick<Validation, "isOpen" | "keepsFormer">;
+
 /**
  * Leaves out what a preset gives and the user's settings have defaults for, such as the
  * learning rate of another method.
@@ -249,7 +252,8 @@ function overruled(
  * @param command Algorithm of the command, if it names one.
  * @param sources Sources of the values.
  * @param options With `isOpen`, the algorithm's settings are not validated if there are
- * `algorithmModules`, which may register it or its network.
+ * `algorithmModules`, which may register it or its network; with `keepsFormer`, a file
+ * may have settings of earlier versions.
  * @throws {UsageError} If a key or a value is not valid, or two sources name
  * different algorithms.
  *
@@ -266,7 +270,7 @@ function overruled(
 export function resolveConfig(
   command: string | undefined,
   sources: ConfigSources,
-  options: { isOpen?: boolean } = {},
+  options: ResolveOptions = {},
 ): ResolvedConfig {
   return resolveGiven(command, sources, options).config;
 }
@@ -275,7 +279,7 @@ export function resolveConfig(
 export function resolveGiven(
   command: string | undefined,
   sources: ConfigSources,
-  { isOpen = false }: { isOpen?: boolean } = {},
+  { isOpen = false, keepsFormer }: ResolveOptions = {},
 ): Resolved {
   const { entries } = sources;
   const text = sources.file === undefined ? undefined : {
@@ -301,7 +305,7 @@ export function resolveGiven(
       entries,
     });
   return {
-    config: merged({ name, algorithm, base, entries }),
+    config: merged({ name, algorithm, base, entries, keepsFormer }),
     notes: file?.notes ?? [],
   };
 }
@@ -328,13 +332,14 @@ function settingsIn(
 
 /** Merges defaults, a preset or file, and the command line. */
 function merged(
-  { name, algorithm, base, entries }: {
+  { name, algorithm, base, entries, keepsFormer }: {
     name: string;
     /** Omitted if it is not known yet. */
     algorithm?: Algorithm;
     /** Finds the preset or the file. */
     base: (env: string) => Entries;
     entries: Entry[];
+    keepsFormer?: boolean;
   },
 ): ResolvedConfig {
   const schema = algorithm === undefined
@@ -355,6 +360,7 @@ function merged(
     schema,
     origin: file.origin,
     isOpen,
+    keepsFormer,
   });
   const weaker = { ...defaults, ...file.defaults, ...fromFile };
   const config = {

@@ -3,7 +3,7 @@ import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
 import { UsageError } from "../program/errors.ts";
 import { findPreset, fullSchema, presetFor, resolveConfig } from "./resolve.ts";
 import { parseMapping } from "./yaml.ts";
-import type { Entry } from "./settings.ts";
+import { type Entry, refuseFormer } from "./settings.ts";
 
 const a2c = findAlgorithm("a2c")!;
 
@@ -159,4 +159,25 @@ Deno.test("a preset does not give what a chosen method has defaults for", () => 
   assertEquals(droq.totalTimesteps, read([env]).totalTimesteps);
   const own = read([env, ["method", "droq"], ["gradient_steps", 3]]);
   assertEquals(own.gradientSteps, 3);
+});
+
+Deno.test("a run with settings of earlier versions is read, and not trained", () => {
+  const read = (line: string, keepsFormer: boolean) => {
+    const file = { name: "config.yaml", text: `algorithm: sac\n${line}\n` };
+    return resolveConfig(undefined, { file, entries: [] }, { keepsFormer });
+  };
+  const { schema } = findAlgorithm("sac")!.meta;
+  assertThrows(
+    () => read("critics: value", false),
+    UsageError,
+    'Cannot use critics = "value" of config.yaml: a value function is learned by sac-v1',
+  );
+  const config = read("critics: value", true);
+  assertEquals(config.critics, "value");
+  assertThrows(
+    () => refuseFormer(config, schema),
+    UsageError,
+    'Cannot use critics = "value" of this run: a value function is learned by sac-v1',
+  );
+  refuseFormer(read("critics: twin_q", true), schema);
 });

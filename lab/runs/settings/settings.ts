@@ -56,6 +56,33 @@ export interface Validation {
   origin: string;
   /** Accept settings that the schema lacks. */
   isOpen?: boolean;
+  /** Keep settings of earlier versions, as of a run that is only read. */
+  keepsFormer?: boolean;
+}
+
+/** Returns the error of a setting of earlier versions with another value than the default. */
+function formerFault(
+  [name, value]: Entry,
+  former: PropertySchema,
+  origin: string,
+): UsageError | undefined {
+  const fault = faultOf(value, former);
+  return fault && new UsageError(
+    `Cannot use ${name} = ${fault.shown} of ${origin}: ${former.description}`,
+  );
+}
+
+/** Throws if settings of a saved run are those of earlier versions alone. */
+export function refuseFormer(
+  config: Readonly<Record<string, unknown>>,
+  schema: ConfigSchema,
+): void {
+  for (const [name, value] of Object.entries(config)) {
+    const former = findKey(schema, name) === undefined &&
+      findFormer(schema, name);
+    const fault = former && formerFault([name, value], former, "this run");
+    if (fault) throw fault;
+  }
 }
 
 /**
@@ -76,7 +103,7 @@ export interface Validation {
  */
 export function validateEntries(
   entries: readonly Entry[],
-  { schema, origin, isOpen = false }: Validation,
+  { schema, origin, isOpen = false, keepsFormer = false }: Validation,
 ): Record<string, unknown> {
   const valid: Record<string, unknown> = {};
   const givenAs: Record<string, string> = {};
@@ -88,11 +115,11 @@ export function validateEntries(
     }
     const former = key === undefined ? findFormer(schema, name) : undefined;
     if (former !== undefined) {
-      const gone = faultOf(raw, former);
+      const gone = formerFault([name, raw], former, origin);
       if (gone === undefined) continue;
-      throw new UsageError(
-        `Cannot use ${name} = ${gone.shown} of ${origin}: ${former.description}`,
-      );
+      if (!keepsFormer) throw gone;
+      valid[name] = raw;
+      continue;
     }
     if (key === undefined) {
       throw new UsageError(

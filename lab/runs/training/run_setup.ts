@@ -24,6 +24,7 @@ import { absoluteWrappers, isGymnasium } from "../settings/gymnasium.ts";
 import { idleModules } from "../settings/modules.ts";
 import { type ResolvedConfig, withOwnAlgorithm } from "../settings/resolve.ts";
 import { runConfigSchema } from "../settings/schema.ts";
+import { refuseFormer } from "../settings/settings.ts";
 import { messageOf, UsageError } from "../program/errors.ts";
 import { loadEnvironment, milliseconds } from "./environment_modules.ts";
 import {
@@ -201,7 +202,8 @@ export async function setUpRun(
   }: Omit<Hosting, "imports" | "onNotice"> = {},
 ): Promise<RunSetup> {
   const loaded = await withOwnAlgorithm(requested);
-  const { startWorkers } = findAlgorithm(loaded.algorithm)!;
+  const { startWorkers, meta } = findAlgorithm(loaded.algorithm)!;
+  if (!isForEvaluation) refuseFormer(loaded, meta.schema);
   if (loaded.loop === "device") checkLoop(loaded);
   const config = startWorkers === undefined ? loaded : ofOneWorker(loaded);
   const imports = spaces === undefined ? await loadEnvironment(config) : [];

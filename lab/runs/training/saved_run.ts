@@ -10,6 +10,7 @@ import {
 import type { StateTree } from "@bellman/types";
 import { existsSync } from "node:fs";
 import { ALGORITHMS, findAlgorithm } from "../settings/algorithms.ts";
+import { refuseFormer } from "../settings/settings.ts";
 import { resolveConfig, type ResolvedConfig } from "../settings/resolve.ts";
 import { parseMapping, writeYaml } from "../settings/yaml.ts";
 import { readText } from "../program/read_text.ts";
@@ -224,7 +225,8 @@ function runConfigOf(
 
 /** Resolves a run's file; user algorithms are not imported yet. */
 function configOfFile(file: { name: string; text: string }): ResolvedConfig {
-  return resolveConfig(undefined, { file, entries: [] }, { isOpen: true });
+  const options = { isOpen: true, keepsFormer: true };
+  return resolveConfig(undefined, { file, entries: [] }, options);
 }
 
 /** Largest number of edited settings to name. */
@@ -505,7 +507,15 @@ export function restoreSetup(
       `Cannot use the checkpoint ${checkpoint.path}: it is not of a training run`,
     );
   }
-  setup.algorithm.load(actsOnly ? withoutExperience(algorithm) : algorithm);
+  const state = actsOnly ? withoutExperience(algorithm) : algorithm;
+  try {
+    setup.algorithm.load(state);
+  } catch (error) {
+    // Settings of earlier versions may have made another agent.
+    const { config } = setup;
+    refuseFormer(config, findAlgorithm(config.algorithm)!.meta.schema);
+    throw error;
+  }
   // An algorithm that steps its own environments has saved them.
   if (env !== null) setup.environments.training.load(env);
 }
