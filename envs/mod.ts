@@ -76,6 +76,7 @@ export * from "./wrappers/channels_last.ts";
 export { type StepOf, Wrapper } from "./wrappers/wrapper.ts";
 
 import "./classic_control/register.ts";
+import "./games/register.ts";
 export { ACROBOT } from "./classic_control/acrobot.ts";
 export { CART_POLE } from "./classic_control/cart_pole.ts";
 export * from "./classic_control/dynamics.ts";

@@ -48,8 +48,9 @@ export {
 export { PaddleBall, type PaddleBallOptions } from "./paddle_ball.ts";
 export * from "./players.ts";
 export { Soccer, type SoccerOptions } from "./soccer.ts";
+export { actorPlayer } from "../self_play/actor_player.ts";
 export {
-  isGame,
+  gameOf,
   playerNamed,
   type WorldOptions,
 } from "../self_play/make_game.ts";

@@ -25,7 +25,11 @@ export type BuiltInEnvs =
   >
   & Record<"Bandit-v0" | "Chain-v0", Env<number, number>>
   & Record<"Identity-v0", Env>
-  & Record<"GridWorld-v0", Env<Uint8Array, number>>
+  & Record<
+    "GridWorld-v0" | "ConnectFour-v0" | "TicTacToe-v0",
+    Env<Uint8Array, number>
+  >
+  & Record<"PaddleBall-v0" | "Soccer-v0", Env<Float32Array, number>>
   & Record<
     "BitFlip-v0",
     Env<

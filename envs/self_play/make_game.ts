@@ -16,6 +16,7 @@ import { type Player, randomPlayer, scriptedPlayer } from "../games/players.ts";
 import { checkReset, RESET } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { allocateBatch, readRow, writeRow } from "../spaces/batch.ts";
+import { Wrapper } from "../wrappers/wrapper.ts";
 import { isSelfPlayOption, type SelfPlayOptions } from "./options.ts";
 import { SelfPlayVecEnv } from "./self_play_vec_env.ts";
 
@@ -174,7 +175,24 @@ export class GameEnv implements Env {
   }
 }
 
-/** Finds out if a vector environment is of games that snapshots can play. */
-export function isGame(env: VecEnv): env is SelfPlayVecEnv {
-  return env instanceof SelfPlayVecEnv;
+/**
+ * Finds the games inside of wrappers.
+ *
+ * @param env Vector environment.
+ * @returns The environment whose snapshots play, or undefined if there is none.
+ * @example
+ * ```ts
+ * import { makeVec } from "@bellman/envs";
+ * import { gameOf } from "@bellman/envs/games";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = makeVec("ConnectFour-v0", { numEnvs: 8 });
+ * assertEquals(gameOf(env)?.world.seats.length, 2);
+ * assertEquals(gameOf(makeVec("CartPole-v1", { numEnvs: 8 })), undefined);
+ * ```
+ */
+export function gameOf(env: VecEnv): SelfPlayVecEnv | undefined {
+  let inside: unknown = env;
+  while (inside instanceof Wrapper) inside = inside.env;
+  return inside instanceof SelfPlayVecEnv ? inside : undefined;
 }

@@ -7,11 +7,10 @@ import type {
   Trainable,
   World,
 } from "@bellman/types";
-import { countChoices } from "../_action_masks.ts";
 import { randomPlayer } from "../games/players.ts";
 import { SeededRandom } from "../random.ts";
 import { savedArray, snapshotRecord, wrongEntry } from "../snapshot.ts";
-import { copyRow, mapBatch } from "../spaces/batch.ts";
+import { actAs } from "./actor_player.ts";
 import { NEWEST, OpponentPool } from "./opponent_pool.ts";
 import type { SettledOptions } from "./options.ts";
 
@@ -219,18 +218,17 @@ export class Opponents {
   }
 
   #actBySnapshots(seat: number, actions: Batch): void {
-    const seen = this.#world.observe(seat);
-    const masks = this.#world.actionMasks?.(seat);
-    const rows = this.#rows, mates = this.#some;
+    const rows = this.#rows, mates = this.#some, size = this.#groupSize;
     for (let env = 0; env < rows.length; env++) {
       mates[env] = rows[env] === 1 && this.#isMate(seat, env) ? 1 : 0;
       if (mates[env] === 1) rows[env] = 0;
     }
     this.#places.forEach((place, group) => {
       const opponent = place === NEWEST ? this.#newest! : this.#actors[place]!;
-      const given = { seat, group, seen, masks, actions };
-      this.#actAlike(opponent, rows, given);
-      this.#actAlike(this.#newest!, mates, given);
+      const from = group * size,
+        rowsOfGroup = { seat, actions, from, to: from + size };
+      actAs(opponent, this.#world, { ...rowsOfGroup, which: rows });
+      actAs(this.#newest!, this.#world, { ...rowsOfGroup, which: mates });
     });
     for (let env = 0; env < rows.length; env++) rows[env] |= mates[env];
   }
@@ -239,48 +237,6 @@ export class Opponents {
     const { seats } = this.#world;
     const [a, b] = [seats[seat], seats[this.#seats[env]]];
     return a.team !== undefined && a.team === b.team;
-  }
-
-  /** Lets an actor play the marked rows of a group. */
-  #actAlike(
-    actor: Snapshot,
-    marks: Uint8Array,
-    { seat, group, seen, masks, actions }: {
-      readonly seat: number;
-      readonly group: number;
-      readonly seen: Batch;
-      readonly masks: Uint8Array | undefined;
-      readonly actions: Batch;
-    },
-  ): void {
-    const { numEnvs, seats, roles } = this.#world;
-    const from = group * this.#groupSize, to = from + this.#groupSize;
-    if (marks.indexOf(1, from) < 0 || marks.indexOf(1, from) >= to) return;
-    const rowsOf = (array: BoxArray) => {
-      const size = array.length / numEnvs;
-      return array.subarray(from * size, to * size) as BoxArray;
-    };
-    const { actionSpace } = roles[seats[seat].role ?? "player"];
-    const allowed = masks && (rowsOf(masks) as Uint8Array).slice();
-    if (allowed) {
-      const size = countChoices(actionSpace);
-      // Rows that wait for others allow nothing, and what is chosen there is not taken.
-      for (let row = from; row < to; row++) {
-        const at = (row - from) * size;
-        if (marks[row] === 0) allowed.fill(1, at, at + size);
-      }
-    }
-    const chosen = actor.act(mapBatch(seen, rowsOf), allowed);
-    if (chosen instanceof Promise) {
-      throw new TypeError(
-        "Cannot play with an actor that returns promises: expected actions",
-      );
-    }
-    for (let row = from; row < to; row++) {
-      if (marks[row] === 0) continue;
-      const source = { batch: chosen, row: row - from };
-      copyRow(actionSpace, source, { batch: actions, row });
-    }
   }
 
   save(): StateTree {
