@@ -236,7 +236,7 @@ export abstract class ArrayWorld<O extends BoxArray = BoxArray>
       this.stepGame(env, actions);
       if (++steps[env] < maxEpisodeSteps) continue;
       for (let at = env * seats; at < (env + 1) * seats; at++) {
-        truncated[at] = toAct[at];
+        truncated[at] |= toAct[at];
         toAct[at] = 0;
       }
     }
@@ -301,7 +301,7 @@ export abstract class ArrayWorld<O extends BoxArray = BoxArray>
   #state(): Record<string, GameArray> {
     return {
       toAct: [this.toAct, 0, 1],
-      steps: [this.steps, 0, Math.min(this.maxEpisodeSteps, 2 ** 31 - 1)],
+      steps: [this.steps, 0, this.maxEpisodeSteps],
       ...this.state(),
     };
   }

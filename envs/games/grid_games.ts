@@ -104,7 +104,7 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
         dtype: "uint8",
       }),
       actionSpace: discrete(grid.choices),
-    }, checkOptions(name, options, GAME));
+    }, { ...checkOptions(name, options, GAME), maxEpisodeSteps: grid.cells });
     this.#shape = shape;
     this.#grid = grid;
     this.#depth = depth;
