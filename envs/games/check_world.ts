@@ -1,5 +1,5 @@
 import { checkOptions, FLAG, whole } from "@bellman/files/options";
-import type { Batch, Space, World, WorldStep } from "@bellman/types";
+import type { Batch, Space, StateTree, World, WorldStep } from "@bellman/types";
 import { countChoices, forbiddenFault, maskFault } from "../_action_masks.ts";
 import { EnvData } from "../_env_data.ts";
 import { exactText } from "../check_env.ts";
@@ -105,6 +105,8 @@ class Course {
   readonly #actions: Batch[];
   /** 1 for seats whose game has ended `[numEnvs, seats]`. */
   readonly #ended: Uint8Array;
+  /** Saved state as it must stay. */
+  #saved: { state: StateTree; text: string } | undefined;
 
   constructor(world: World) {
     this.#world = world;
@@ -242,6 +244,7 @@ class Course {
       this.#checkStep(step, which, toAct);
       const isStepped = (env: number) => which[env] === 1;
       this.#checkOthers(before, isStepped, "others were stepped");
+      this.#checkSaved();
       const { rewards, terminated, truncated } = step;
       record.push(
         exactText([which, rewards, terminated, truncated]),
@@ -298,6 +301,13 @@ class Course {
     }
   }
 
+  #checkSaved(): void {
+    if (!this.#saved || exactText(this.#saved.state) === this.#saved.text) {
+      return;
+    }
+    fail("a saved state changed with later steps: it must be a copy");
+  }
+
   /** Saves worlds, streams and ends, and returns what restores them. */
   save(): () => void {
     const world = this.#world, state = world.save();
@@ -308,10 +318,8 @@ class Course {
     const text = exactText(state), views = exactText(this.#views());
     const streams = this.#streams.map((it) => it.save());
     const ended = this.#ended.slice();
+    this.#saved = { state, text };
     return () => {
-      if (exactText(state) !== text) {
-        fail("a saved state changed with later steps: it must be a copy");
-      }
       world.load(state, this.#streams);
       this.#streams.forEach((stream, env) => stream.load(streams[env]));
       this.#ended.set(ended);

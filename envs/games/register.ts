@@ -21,6 +21,6 @@ register({
 });
 register({
   id: "Soccer-v0",
-  maxEpisodeSteps: 200,
+  maxEpisodeSteps: 300,
   makeWorld: ({ kwargs, ...options }) => new Soccer({ ...kwargs, ...options }),
 });
