@@ -230,10 +230,10 @@ function ofGame(
   makeWorld: NonNullable<EnvRegistration["makeWorld"]>,
 ): EnvRegistration {
   const spec = specOf(registration);
-  const game = (options: WorldOptions) =>
+  const game = ({ numEnvs, maxEpisodeSteps, kwargs }: WorldOptions) =>
     gameVecEnv(makeWorld, {
-      ...options,
-      spec: { ...spec, maxEpisodeSteps: options.maxEpisodeSteps },
+      ...{ numEnvs, kwargs, spec: { ...spec, maxEpisodeSteps } },
+      ...maxEpisodeSteps !== undefined && { maxEpisodeSteps },
     });
   return {
     ...registration,
@@ -272,8 +272,11 @@ export function makeWorld(id: string, options: MakeWorldOptions): World {
     );
   }
   const maxEpisodeSteps = limitOf(registration, options);
-  const spec = { ...specOf(registration), maxEpisodeSteps };
-  return registration.makeWorld({ numEnvs, maxEpisodeSteps, kwargs, spec });
+  return registration.makeWorld({
+    ...{ numEnvs, kwargs },
+    spec: { ...specOf(registration), maxEpisodeSteps },
+    ...maxEpisodeSteps !== undefined && { maxEpisodeSteps },
+  });
 }
 
 /**
