@@ -1,3 +1,15 @@
+/** Options of self-play in games, as `SelfPlayVecEnv` has them. */
+export interface OpponentSettings {
+  window?: number;
+  snapshotEvery?: number;
+  swapEvery?: number;
+  latest?: number;
+  groups?: number;
+  randomMoves?: number;
+  openings?: number;
+  seat?: string;
+}
+
 /**
  * Settings of a run besides those of its algorithm: environment, length,
  * seed, evaluations and checkpoints.
@@ -33,6 +45,24 @@ export interface RunConfig {
    * @alias evaluation_env_kwargs, eval_env_kwargs
    */
   evaluationEnvKwargs: Record<string, unknown>;
+  /**
+   * Snapshots of the agent that play the other seats of games, such as {"window": 50}: window of them are kept, one is taken every snapshotEvery steps, opponents are drawn every swapEvery steps for each of groups of worlds, the newest policy with the probability latest; randomMoves is the share of random moves, openings the most random moves at the start, seat the agent's seat; null for none.
+   *
+   * @default {}
+   */
+  opponents: OpponentSettings | null;
+  /**
+   * Opponent in games instead of snapshots: random, scripted, or the folder of a run.
+   *
+   * @default null
+   */
+  opponent: string | null;
+  /**
+   * Opponent in evaluations of games: random, scripted, or the folder of a run; null takes the scripted one where there is one.
+   *
+   * @default null
+   */
+  evaluationOpponent: string | null;
   /**
    * Modules that register your own environments: paths or URLs; for gym: environments, .py files or names of Python modules.
    *

@@ -11,6 +11,7 @@ import type { Env, Space, VecEnv } from "@bellman/types";
 import { findAlgorithm } from "../settings/algorithms.ts";
 import type { ClusterOptions } from "../settings/cluster.ts";
 import { isGymnasium } from "../settings/gymnasium.ts";
+import { type GameOptions, gameOptions } from "./games.ts";
 import { heapWatch } from "./memory.ts";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { messageOf, UsageError } from "../program/errors.ts";
@@ -98,13 +99,18 @@ export async function makeEnvironments(
   const { env: id } = config;
   const { hasReplay = false } = findAlgorithm(config.algorithm)!.meta;
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
-  const kwargs = { ...config.envKwargs, ...config.evaluationEnvKwargs };
+  const games = await gameOptions(config, hosting);
+  const kwargs = {
+    ...games.evaluation(1),
+    ...config.envKwargs,
+    ...config.evaluationEnvKwargs,
+  };
   // MuJoCo's other engine, of training or of evaluation, must be imported too.
   if ([config.envKwargs, kwargs].some(({ engine }) => engine === "wasm")) {
     const { loadMujocoWasm } = await import("@bellman/envs/mujoco");
     await loadMujocoWasm();
   }
-  const sets = await makeSets(config, hosting);
+  const sets = await makeSets(config, hosting, games);
   const { wrapped, ...scaled } = scaledEnvironments(sets.training, {
     ...config,
     hasReplay,
@@ -275,6 +281,7 @@ function closeNeverFails(env: VecEnv, { onNotice }: Hosting): VecEnv {
 async function makeSets(
   config: ResolvedConfig,
   hosting: Hosting,
+  games: GameOptions,
 ): Promise<EnvironmentSets> {
   const { env: id, vectorization, workers, numEnvs, envKwargs } = config;
   if (hosting.spaces !== undefined) {
@@ -298,7 +305,11 @@ async function makeSets(
     : await makeHost(config, hosting);
   const kept = new Map<number, VecEnv>();
   const evaluation = (numEnvs: number): VecEnv => {
-    const kwargs = { ...envKwargs, ...config.evaluationEnvKwargs };
+    const kwargs = {
+      ...games.evaluation(numEnvs),
+      ...envKwargs,
+      ...config.evaluationEnvKwargs,
+    };
     const infoStatistics = infoStatisticsOf(config)
       .filter((it) => it === "is_success");
     const options = { numEnvs, kwargs, infoStatistics };
@@ -310,11 +321,12 @@ async function makeSets(
   const isEvaluationHosted = host !== undefined && evaluationEnvs > 0;
   const train = (): VecEnv => {
     const infoStatistics = infoStatisticsOf(config);
-    const options = { numEnvs, kwargs: envKwargs, infoStatistics };
+    const kwargs = { ...games.training(numEnvs), ...envKwargs };
+    const options = { numEnvs, kwargs, infoStatistics };
     if (!isForEvaluation) return host ? host(options, false) : here(options);
     const inside = isEvaluationHosted
       ? evaluation(evaluationEnvs)
-      : here({ ...options, numEnvs: 1 });
+      : here({ ...options, numEnvs: 1, kwargs: envKwargs });
     return new StandIn(inside, numEnvs);
   };
   const training = train();

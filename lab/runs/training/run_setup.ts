@@ -36,6 +36,7 @@ import {
   infoStatisticsOf,
   makeEnvironments,
 } from "./environments.ts";
+import { playSnapshots } from "./games.ts";
 import { memoryError } from "./memory.ts";
 // Loaded by its address in the workers, which packing for npm does not follow.
 import "./worker_environment.ts";
@@ -353,6 +354,7 @@ function agentIn(source: AgentSource): MadeAgent {
     ...agentOptions(source),
     normalization,
   });
+  if (!source.isForEvaluation) playSnapshots(training, algorithm);
   return { algorithm, workers: groupsOf(config) };
 }
 

@@ -57,6 +57,7 @@ import {
 } from "./evaluation.ts";
 import { evaluationEnvsFor, infoStatisticsOf } from "./environments.ts";
 import { loadCheckpoint, needsTrust, restoreSetup } from "./saved_run.ts";
+import { gameCallbacks } from "./games.ts";
 import { writeReport } from "./report.ts";
 import type { RunSetup } from "./run_setup.ts";
 import { turnedText } from "./scaled_environments.ts";
@@ -282,7 +283,10 @@ function trainOptions(
   const { setup: { config, environments }, folder, progress } = run;
   const { stopReward, patience, maxSeconds } = config;
   const { during: evaluationSeed } = evaluationSeeds(config.seed);
-  const callbacks: Callback[] = [run.keeper.callback(evaluationSeed)];
+  const callbacks: Callback[] = [
+    run.keeper.callback(evaluationSeed),
+    ...gameCallbacks(environments.training),
+  ];
   if (stopReward !== null) callbacks.push(stopOnRewardThreshold(stopReward));
   if (patience !== null) callbacks.push(stopOnNoImprovement({ patience }));
   if (maxSeconds !== null) callbacks.push(stopAfterSeconds(maxSeconds));
