@@ -129,7 +129,6 @@ export class Grid {
       const known = this.#solved.get(key);
       if (known !== undefined) return known;
       // What is remembered must be exact: nothing is cut off.
-      low = -Infinity;
       high = Infinity;
     }
     let best = -Infinity;

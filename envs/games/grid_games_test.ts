@@ -171,15 +171,17 @@ Deno.test("an illegal move ends the game and leaves the board", () => {
 
 Deno.test("the search finds what a plain one finds", () => {
   const games = [
-    { ...GAMES[0], depths: [1, 2, 3, 4], played: 26 },
-    { ...GAMES[1], depths: [1, 2, 3, 5, 9], played: 5 },
+    { ...GAMES[0], depths: [1, 2, 3, 4], least: 0, most: 26, seeds: 4 },
+    // Long lines of play, where parts are cut off at any depth.
+    { ...GAMES[0], depths: [6, 7], least: 30, most: 34, seeds: 60 },
+    { ...GAMES[1], depths: [1, 2, 3, 5, 9], least: 1, most: 5, seeds: 4 },
   ];
-  for (const { make, depths, played, ...rules } of games) {
-    for (let seed = 0; seed < 6; seed++) {
+  for (const { make, depths, least, most, seeds, ...rules } of games) {
+    for (let seed = 0; seed < seeds; seed++) {
       const world = make(), random = new SeededRandom(seed);
       world.begin(0, random);
       const actions = [0, 1].map(() => new Int32Array(1));
-      const count = random.integer(played);
+      const count = least + random.integer(most - least);
       for (let i = 0; i < count && world.toAct.includes(1); i++) {
         const seat = world.toAct[1];
         randomPlayer(world, { seat, actions: actions[seat], random });
