@@ -48,8 +48,11 @@ function assertNear(
 const ballOf = (world: Soccer) => world.observe(0).subarray(2, 6);
 
 const coordinate = (limit: number) =>
-  fc.double({ min: -limit, max: limit, noNaN: true });
-const place = fc.tuple(coordinate(1), coordinate(0.6));
+  fc.integer({ min: -1000, max: 1000 }).map((it) => it * limit / 1000);
+const place = fc.oneof(
+  fc.tuple(coordinate(1), coordinate(0.6)),
+  fc.tuple(fc.constantFrom(-0.99, 0.99), coordinate(0.6)),
+);
 const actions = fc.array(fc.integer({ min: 0, max: 5 }), {
   minLength: 4,
   maxLength: 4,
@@ -96,9 +99,9 @@ Deno.test("with sides swapped and mirrored, each sees and gets the same", () => 
         kicks += +chosen.includes(KICK);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 500, seed: 1 },
   );
-  assert(ends > 5 && kicks > 100);
+  assert(ends > 20 && kicks > 100);
 });
 
 Deno.test("players move by a step as they see it, and stay in the field", () => {
