@@ -9,7 +9,7 @@ import { snapshotFault } from "../snapshot.ts";
 import { allocateBatch, cloneBatch, readRow } from "../spaces/batch.ts";
 import { checkSpace } from "../spaces/check_space.ts";
 import { actionChoices } from "../spaces/choices.ts";
-import { randomPlayer } from "./players.ts";
+import { randomPlayer } from "../self_play/players.ts";
 
 /** Thoroughness of {@linkcode checkWorld}. */
 export interface CheckWorldOptions {

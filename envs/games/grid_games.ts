@@ -15,7 +15,7 @@ import {
   playsIn,
   type ScriptedWorld,
   type Turn,
-} from "./players.ts";
+} from "../self_play/players.ts";
 
 /** Settings of a search. */
 export interface SearchOptions {

@@ -46,7 +46,7 @@ export {
   TicTacToe,
 } from "./grid_games.ts";
 export { PaddleBall, type PaddleBallOptions } from "./paddle_ball.ts";
-export * from "./players.ts";
+export * from "../self_play/players.ts";
 export { Soccer, type SoccerOptions } from "./soccer.ts";
 export { actorPlayer } from "../self_play/actor_player.ts";
 export {
@@ -55,5 +55,5 @@ export {
   type WorldOptions,
 } from "../self_play/make_game.ts";
 export type { PoolRatings } from "../self_play/opponent_pool.ts";
-export type { SelfPlayOptions } from "../self_play/options.ts";
+export type { SelfPlayOptions, SnapshotOptions } from "../self_play/options.ts";
 export { SelfPlayVecEnv } from "../self_play/self_play_vec_env.ts";

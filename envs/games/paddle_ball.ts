@@ -12,7 +12,11 @@ import {
   type GameArray,
   type TimedGameOptions,
 } from "./array_world.ts";
-import { playsIn, type ScriptedWorld, type Turn } from "./players.ts";
+import {
+  playsIn,
+  type ScriptedWorld,
+  type Turn,
+} from "../self_play/players.ts";
 
 /** Settings of {@linkcode PaddleBall}. */
 export interface PaddleBallOptions extends TimedGameOptions {

@@ -1,6 +1,6 @@
 import type { Actor, Batch, BoxArray, World } from "@bellman/types";
 import { countChoices } from "../_action_masks.ts";
-import type { Player } from "../games/players.ts";
+import type { Player } from "./players.ts";
 import { copyRow, mapBatch } from "../spaces/batch.ts";
 
 /** Rows of a seat that an actor plays. */

@@ -12,7 +12,7 @@ import type {
   World,
 } from "@bellman/types";
 import { hintAt } from "@bellman/files/options";
-import { type Player, randomPlayer, scriptedPlayer } from "../games/players.ts";
+import { type Player, randomPlayer, scriptedPlayer } from "./players.ts";
 import { checkReset, RESET } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { allocateBatch, readRow, writeRow } from "../spaces/batch.ts";

@@ -7,7 +7,7 @@ import type {
   Trainable,
   World,
 } from "@bellman/types";
-import { randomPlayer } from "../games/players.ts";
+import { randomPlayer } from "./players.ts";
 import { SeededRandom } from "../random.ts";
 import { savedArray, snapshotRecord, wrongEntry } from "../snapshot.ts";
 import { actAs } from "./actor_player.ts";

@@ -8,16 +8,10 @@ import {
   TEXT,
   whole,
 } from "@bellman/files/options";
-import type { Player } from "../games/players.ts";
+import type { Player } from "./players.ts";
 
-/** Options of {@linkcode SelfPlayVecEnv}. */
-export interface SelfPlayOptions {
-  /**
-   * Player of all other seats, instead of snapshots of the learner.
-   *
-   * @default none
-   */
-  opponent?: Player;
+/** Options of games whose other seats are played by snapshots of the learner. */
+export interface SnapshotOptions {
   /**
    * Number of snapshots that are kept; the oldest makes room for the next one.
    *
@@ -67,6 +61,16 @@ export interface SelfPlayOptions {
    * @default "swap"
    */
   seat?: string;
+}
+
+/** Options of {@linkcode SelfPlayVecEnv}. */
+export interface SelfPlayOptions extends SnapshotOptions {
+  /**
+   * Player of all other seats, instead of snapshots of the learner.
+   *
+   * @default none
+   */
+  opponent?: Player;
 }
 
 /** Options with all defaults resolved. */

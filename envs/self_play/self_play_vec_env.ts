@@ -25,7 +25,7 @@ import {
   writeRow,
 } from "../spaces/batch.ts";
 import { actionChoices } from "../spaces/choices.ts";
-import { randomPlayer } from "../games/players.ts";
+import { randomPlayer } from "./players.ts";
 import { Opponents } from "./opponents.ts";
 import { type SelfPlayOptions, settledOptions } from "./options.ts";
 import type { PoolRatings } from "./opponent_pool.ts";

@@ -40,7 +40,10 @@ await Deno.writeTextFile(
       module: "ESNext",
       moduleResolution: "bundler",
       paths: Object.fromEntries(
-        PACKAGES.map(({ name, folder }) => [name, [`${ROOT}${folder}/mod.ts`]]),
+        PACKAGES.flatMap(({ name, folder }) => [
+          [name, [`${ROOT}${folder}/mod.ts`]],
+          [`${name}/*`, [`${ROOT}${folder}/*/mod.ts`]],
+        ]),
       ),
     },
     files: SOURCES.map((source) => ROOT + source),

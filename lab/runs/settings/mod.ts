@@ -23,6 +23,7 @@ export {
   presetFor,
   resolveConfig,
   type ResolvedConfig,
+  type ResolveOptions,
   resolveWithModules,
   settingKey,
 } from "./resolve.ts";

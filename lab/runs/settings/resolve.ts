@@ -218,7 +218,7 @@ function presetEntries(
 }
 
 /** Options of {@linkcode resolveConfig}. */
-type ResolveOptions = Pick<Validation, "isOpen" | "keepsFormer">;
+export type ResolveOptions = Pick<Validation, "isOpen" | "keepsFormer">;
 
 /**
  * Leaves out what a preset gives and the user's settings have defaults for, such as the

@@ -1,14 +1,4 @@
-/** Options of self-play in games, as `SelfPlayVecEnv` has them. */
-export interface OpponentSettings {
-  window?: number;
-  snapshotEvery?: number;
-  swapEvery?: number;
-  latest?: number;
-  groups?: number;
-  randomMoves?: number;
-  openings?: number;
-  seat?: string;
-}
+import type { SnapshotOptions } from "@bellman/envs/games";
 
 /**
  * Settings of a run besides those of its algorithm: environment, length,
@@ -50,7 +40,7 @@ export interface RunConfig {
    *
    * @default {}
    */
-  opponents: OpponentSettings | null;
+  opponents: SnapshotOptions | null;
   /**
    * Opponent in games instead of snapshots: random, scripted, or the folder of a run.
    *

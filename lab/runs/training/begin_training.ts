@@ -17,6 +17,7 @@ import { plottedAgent } from "./evaluation.ts";
 import { type InitialWeights, startFrom } from "./initial_weights.ts";
 import { checkMemory } from "./memory.ts";
 import { defaultFolder, removeNew } from "./run_entries.ts";
+import { runPlayer } from "./saved_agent.ts";
 import { type RunSetup, setUpRun } from "./run_setup.ts";
 import {
   type RunOutput,
@@ -44,7 +45,7 @@ export async function withTraining(
   }
   const { cluster, onNotice = () => {} } = output;
   checkCluster(config, cluster);
-  const setup = await setUpRun(config, onNotice, { cluster });
+  const setup = await setUpRun(config, onNotice, { cluster, runPlayer });
   try {
     checkMemory(onNotice);
     output.speed = setup.speed;

@@ -11,7 +11,7 @@ import type { Env, Space, VecEnv } from "@bellman/types";
 import { findAlgorithm } from "../settings/algorithms.ts";
 import type { ClusterOptions } from "../settings/cluster.ts";
 import { isGymnasium } from "../settings/gymnasium.ts";
-import { type GameOptions, gameOptions } from "./games.ts";
+import { type GameOptions, gameOptions, type RunPlayers } from "./games.ts";
 import { heapWatch } from "./memory.ts";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { messageOf, UsageError } from "../program/errors.ts";
@@ -51,6 +51,8 @@ export interface Hosting {
   spaces?: EnvironmentSpaces;
   /** Cluster of the training environments, if the configuration needs one. */
   cluster?: ClusterOptions;
+  /** Finds the players of runs that are opponents in games. */
+  runPlayer?: RunPlayers;
 }
 
 /** Training and evaluation environments of a run. */
@@ -122,7 +124,10 @@ export async function makeEnvironments(
     single: () => make(id, { maxEpisodeSteps, kwargs, infoStatistics: [] }),
     around: (env) =>
       wrapped(new RecordEpisodeStatistics(new SyncVecEnv([() => env]))),
-    close: sets.close,
+    close() {
+      sets.close();
+      games.close();
+    },
   };
 }
 

@@ -1,10 +1,6 @@
 import { defaultRegistry, makeWorld } from "@bellman/envs";
-import {
-  actorPlayer,
-  gameOf,
-  type Player,
-  type ScriptedWorld,
-} from "@bellman/envs/games";
+import { hintAt } from "@bellman/files/options";
+import { gameOf, type Player, type ScriptedWorld } from "@bellman/envs/games";
 import type { Callback } from "@bellman/training";
 import type { VecEnv } from "@bellman/types";
 import { UsageError } from "../program/errors.ts";
@@ -22,9 +18,29 @@ export type GameKwargs = (numEnvs: number) => Record<string, unknown>;
 export interface GameOptions {
   readonly training: GameKwargs;
   readonly evaluation: GameKwargs;
+  /** Frees the opponents. */
+  close(): void;
 }
 
-const NONE: GameOptions = { training: () => ({}), evaluation: () => ({}) };
+const NONE: GameOptions = {
+  training: () => ({}),
+  evaluation: () => ({}),
+  close() {},
+};
+
+/** Opponent for any number of worlds, by name or as a player. */
+export interface Opponent {
+  /** Returns its name, or a player of so many worlds. */
+  player(numEnvs: number): Player | string;
+  /** Frees the opponent. */
+  close(): void;
+}
+
+/** Finds the player of a run's agent, for games of a configuration. */
+export type RunPlayers = (
+  run: string,
+  config: ResolvedConfig,
+) => Promise<Opponent>;
 
 /** Settings that games do not take, and what they expect. */
 const WITHOUT_GAMES = {
@@ -42,7 +58,10 @@ const WITHOUT_GAMES = {
  */
 export async function gameOptions(
   config: ResolvedConfig,
-  { spaces }: { readonly spaces?: unknown } = {},
+  { spaces, runPlayer }: {
+    readonly spaces?: unknown;
+    readonly runPlayer?: RunPlayers;
+  } = {},
 ): Promise<GameOptions> {
   // Where the spaces stand in for the environment nothing is played.
   if (spaces !== undefined || !isGame(config)) return NONE;
@@ -60,19 +79,21 @@ export async function gameOptions(
       `Cannot train on ${config.env} without opponents: expected opponent: random, scripted or a run, or opponents: {} for snapshots of the agent`,
     );
   }
-  const fixed = opponent === null
-    ? undefined
-    : await opponentOf(opponent, config);
-  const judge = await opponentOf(
+  const find = (name: string) => opponentOf(name, config, runPlayer);
+  const fixed = opponent === null ? undefined : await find(opponent);
+  const judge = await find(
     evaluationOpponent ?? opponent ?? usualJudge(config),
-    config,
   );
   return {
     training: (numEnvs) => ({
       ...opponents,
-      ...fixed && { opponent: fixed(numEnvs) },
+      ...fixed && { opponent: fixed.player(numEnvs) },
     }),
-    evaluation: (numEnvs) => ({ opponent: judge(numEnvs) }),
+    evaluation: (numEnvs) => ({ opponent: judge.player(numEnvs) }),
+    close() {
+      fixed?.close();
+      judge.close();
+    },
   };
 }
 
@@ -88,22 +109,17 @@ function usualJudge({ env, envKwargs }: ResolvedConfig): string {
 /** Opponents by name; others are runs. */
 const BY_NAME = ["random", "scripted"];
 
-/** Finds an opponent: by name, or the best agent of a run. */
+/** Finds an opponent: by name, or the agent of a run. */
 async function opponentOf(
   name: string,
-  { env }: ResolvedConfig,
-): Promise<(numEnvs: number) => Player | string> {
-  if (BY_NAME.includes(name)) return () => name;
-  // That module makes environments, too.
-  const { loadRun } = await import("./load_run.ts");
-  const run = await loadRun(name);
-  if (run.config.env !== env) {
-    run.close();
-    throw new UsageError(
-      `Cannot play ${env} against the run ${name}, which is of ${run.config.env}: expected a run of ${env}, random or scripted`,
-    );
-  }
-  return (numEnvs) => actorPlayer(run.agent.policy({ frozen: true, numEnvs }));
+  config: ResolvedConfig,
+  runPlayer: RunPlayers | undefined,
+): Promise<Opponent> {
+  if (BY_NAME.includes(name)) return { player: () => name, close() {} };
+  if (runPlayer !== undefined) return await runPlayer(name, config);
+  throw new UsageError(
+    `Unknown opponent '${name}': ${hintAt(name, BY_NAME)}`,
+  );
 }
 
 /** Lets snapshots of an agent play in its training environments, if they are games. */

@@ -1,6 +1,6 @@
 import type { EvaluationResult } from "@bellman/training";
 import { evaluateSetup } from "./evaluation.ts";
-import { findAgent, withAgent } from "./saved_agent.ts";
+import { findAgent, runPlayer, withAgent } from "./saved_agent.ts";
 import type { SteppingAlgorithm, Trainable, VecEnv } from "@bellman/types";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import type { Normalization } from "./scaled_environments.ts";
@@ -93,6 +93,7 @@ export async function loadRun(
   const setup = await setUpRun(onAnyEngine(run.config), onNotice, {
     isForEvaluation: true,
     evaluationEnvs: numEnvs,
+    runPlayer,
   });
   try {
     restoreSetup(setup, checkpoint);

@@ -56,6 +56,7 @@ export {
   type PolicyFileOptions,
   round,
 } from "./evaluation.ts";
+export type { Opponent, RunPlayers } from "./games.ts";
 export { type InitialWeights, sharedState } from "./initial_weights.ts";
 export { gibibytes, machineMemory } from "./memory.ts";
 export { changedSettings } from "./report.ts";

@@ -198,8 +198,7 @@ export async function setUpRun(
     evaluationEnvs = isForEvaluation
       ? 0
       : evaluationEnvsFor(requested.evaluationEpisodes),
-    spaces,
-    cluster,
+    ...hosting
   }: Omit<Hosting, "imports" | "onNotice"> = {},
 ): Promise<RunSetup> {
   const loaded = await withOwnAlgorithm(requested);
@@ -207,7 +206,10 @@ export async function setUpRun(
   if (!isForEvaluation) refuseFormer(loaded, meta.schema);
   if (loaded.loop === "device") checkLoop(loaded);
   const config = startWorkers === undefined ? loaded : ofOneWorker(loaded);
-  const imports = spaces === undefined ? await loadEnvironment(config) : [];
+  const { cluster } = hosting;
+  const imports = hosting.spaces === undefined
+    ? await loadEnvironment(config)
+    : [];
   // Names of Python modules are not URLs.
   const keys = isGymnasium(config.env)
     ? ["algorithmModules"] as const
@@ -218,8 +220,7 @@ export async function setUpRun(
     onNotice,
     isForEvaluation,
     evaluationEnvs,
-    spaces,
-    cluster,
+    ...hosting,
   });
   // Paths are relative to the folder where the run was started, wherever it is resumed.
   const envModules = imports.length > 0 ? imports : config.envModules;

@@ -1,10 +1,13 @@
 import { checkSpace } from "@bellman/envs";
+import { actorPlayer } from "@bellman/envs/games";
 import type { RunFolder } from "../folder/run_folder.ts";
 import { type Checkpoint, evaluationSeeds } from "@bellman/training";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { parseYaml } from "../settings/yaml.ts";
 import { runDirOf } from "../settings/zoo_agents.ts";
 import { type EnvironmentSpaces, evaluationEnvsFor } from "./environments.ts";
+import { UsageError } from "../program/errors.ts";
+import type { Opponent } from "./games.ts";
 import {
   type InitialWeights,
   sharedWeights,
@@ -178,6 +181,7 @@ export async function withAgent<T>(
     isForEvaluation: true,
     evaluationEnvs: evaluationEnvsFor(episodes),
     spaces: agent.spaces,
+    runPlayer,
   });
   try {
     restoreSetup(setup, agent.checkpoint, { actsOnly: true });
@@ -185,6 +189,38 @@ export async function withAgent<T>(
   } finally {
     setup.close();
   }
+}
+
+/**
+ * Opens the best agent of a run as an opponent in games.
+ *
+ * @param run Run folder, or name of the zoo's agent.
+ * @param config Configuration of the games.
+ * @returns The opponent, with a copy of the agent's policy.
+ * @throws {UsageError} If there is no such run, it names code that is not trusted, or
+ * it is of another game.
+ */
+export async function runPlayer(
+  run: string,
+  { env }: ResolvedConfig,
+): Promise<Opponent> {
+  const agent = findAgent(run, { command: "play against" });
+  if (agent.config.env !== env) {
+    throw new UsageError(
+      `Cannot play ${env} against the run ${run}, which is of ${agent.config.env}: expected a run of ${env}, random or scripted`,
+    );
+  }
+  const config = onAnyEngine({
+    ...agent.config,
+    ...{ opponents: {}, opponent: null, evaluationOpponent: "random" },
+  });
+  const setup = await setUpRun(config, () => {}, { isForEvaluation: true });
+  restoreSetup(setup, agent.checkpoint, { actsOnly: true });
+  return {
+    player: (numEnvs) =>
+      actorPlayer(setup.algorithm.policy({ frozen: true, numEnvs })),
+    close: setup.close,
+  };
 }
 
 /** Options of {@linkcode weightsOfRun}. */

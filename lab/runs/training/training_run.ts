@@ -31,6 +31,7 @@ import type { ClusterOptions } from "../settings/cluster.ts";
 import { hyperparametersOf, registeredLoggers } from "../settings/loggers.ts";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { writeYaml } from "../settings/yaml.ts";
+import { gameOf } from "@bellman/envs/games";
 import { isDeno } from "@bellman/files";
 import { existsSync, rmSync } from "node:fs";
 import process from "node:process";
@@ -171,7 +172,8 @@ function startWarnings({ config, environments }: RunSetup): string[] {
     ],
     ...withoutUpdate(config),
     ...withoutReplay(config),
-    ...maxEpisodeSteps === Infinity
+    ...maxEpisodeSteps === Infinity &&
+        gameOf(environments.training) === undefined
       ? [
         `${config.env} has no limit of steps, so that an episode may never end: --set maxEpisodeSteps=1000 sets one`,
       ]

@@ -9,7 +9,7 @@ import {
   scriptedPlayer,
   Soccer,
   TicTacToe,
-} from "./mod.ts";
+} from "../games/mod.ts";
 
 Deno.test("random players take each allowed action as often", () => {
   const world = new ConnectFour(), random = new SeededRandom(0);
