@@ -48,6 +48,7 @@ export {
 export { PaddleBall, type PaddleBallOptions } from "./paddle_ball.ts";
 export * from "../self_play/players.ts";
 export { Soccer, type SoccerOptions } from "./soccer.ts";
+export * from "../self_play/play_match.ts";
 export { actorPlayer } from "../self_play/actor_player.ts";
 export {
   gameOf,
