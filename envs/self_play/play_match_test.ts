@@ -85,8 +85,8 @@ Deno.test("a match needs two teams and games", () => {
   const players = [randomPlayer, randomPlayer] as const;
   assertThrows(
     () => playMatch(world, players, { games: 0 }),
-    TypeError,
-    "games",
+    RangeError,
+    "games 0",
   );
   const alone = Object.create(world, {
     seats: { value: [{ name: "a", team: "us" }, { name: "b", team: "us" }] },
