@@ -44,6 +44,10 @@ export const AGENT_OPTIONS: readonly OptionSpec[] = [
     "deterministic",
     "Take the most likely actions; by default as the run's evaluations did.",
   ),
+  option(
+    "against PLAYER",
+    "Opponent in games: random, scripted or a run; by default that of the run's evaluations.",
+  ),
   ENGINE_OPTION,
   TRUST_OPTION,
 ];
@@ -114,5 +118,8 @@ export function agentOf(
       `--stochastic does nothing here: ${algorithm} has nothing to sample, and takes the best action`,
     );
   }
-  return agent;
+  const evaluationOpponent = valueOf(options, "against");
+  return evaluationOpponent === undefined
+    ? agent
+    : { ...agent, config: { ...agent.config, evaluationOpponent } };
 }

@@ -64,7 +64,15 @@ export async function gameOptions(
   } = {},
 ): Promise<GameOptions> {
   // Where the spaces stand in for the environment nothing is played.
-  if (spaces !== undefined || !isGame(config)) return NONE;
+  if (spaces !== undefined) return NONE;
+  const { opponents, opponent, evaluationOpponent } = config;
+  if (!isGame(config)) {
+    const named = opponent ?? evaluationOpponent;
+    if (named === null) return NONE;
+    throw new UsageError(
+      `Cannot play ${config.env} against ${named}: it has one seat, expected a game of several, such as ConnectFour-v0`,
+    );
+  }
   for (const [key, wanted] of Object.entries(WITHOUT_GAMES)) {
     if (config[key] === wanted) continue;
     throw new UsageError(
@@ -73,7 +81,6 @@ export async function gameOptions(
       }: expected ${wanted}`,
     );
   }
-  const { opponents, opponent, evaluationOpponent } = config;
   if (opponents === null && opponent === null) {
     throw new UsageError(
       `Cannot train on ${config.env} without opponents: expected opponent: random, scripted or a run, or opponents: {} for snapshots of the agent`,
