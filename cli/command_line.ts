@@ -10,6 +10,7 @@ import { boardCommand } from "./commands/board.ts";
 import { evalCommand } from "./commands/eval.ts";
 import { experimentCommand } from "./commands/experiment.ts";
 import { exportCommand } from "./commands/export.ts";
+import { leagueCommand } from "./commands/league.ts";
 import { listCommand } from "./commands/list.ts";
 import { playCommand } from "./commands/play.ts";
 import { plotCommand } from "./commands/plot.ts";
@@ -30,6 +31,7 @@ export const COMMANDS: readonly Command[] = [
   searchCommand,
   evalCommand,
   playCommand,
+  leagueCommand,
   exportCommand,
   plotCommand,
   shareCommand,

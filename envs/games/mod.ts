@@ -55,6 +55,7 @@ export {
   playerNamed,
   type WorldOptions,
 } from "../self_play/make_game.ts";
+export { type SavedSnapshot, savedSnapshots } from "../self_play/opponents.ts";
 export type { PoolRatings } from "../self_play/opponent_pool.ts";
 export type { SelfPlayOptions, SnapshotOptions } from "../self_play/options.ts";
 export { SelfPlayVecEnv } from "../self_play/self_play_vec_env.ts";

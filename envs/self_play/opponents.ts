@@ -295,5 +295,44 @@ export class Opponents {
   }
 }
 
+/** Snapshot of a learner in a saved environment. */
+export interface SavedSnapshot {
+  /** The learner's steps when it was taken. */
+  readonly steps: number;
+  /** State of an actor with its parameters, as its `save` returned it. */
+  readonly state: StateTree;
+}
+
+/**
+ * Finds the snapshots in a saved environment, inside of wrappers.
+ *
+ * @param state State that `save` of the environment returned.
+ * @returns The snapshots, oldest first; none where there are no games.
+ * @example
+ * ```ts
+ * import { savedSnapshots, SelfPlayVecEnv, TicTacToe } from "@bellman/envs/games";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new SelfPlayVecEnv(new TicTacToe());
+ * assertEquals(savedSnapshots(env.save()), []);
+ * ```
+ */
+export function savedSnapshots(state: StateTree): SavedSnapshot[] {
+  if (
+    typeof state !== "object" || state === null || ArrayBuffer.isView(state)
+  ) {
+    return [];
+  }
+  const { pool, actors } = state as Record<string, StateTree>;
+  if (!Array.isArray(actors) || pool === undefined) {
+    return Object.values(state).flatMap((it) => savedSnapshots(it));
+  }
+  const { steps, count } = pool as { steps: Float64Array; count: number };
+  return Array.from({ length: Math.min(count, steps.length) }, (_, place) => ({
+    steps: steps[place],
+    state: actors[place],
+  })).sort((a, b) => a.steps - b.steps);
+}
+
 /** Largest change of a rating by one game. */
 const RATING_CHANGE = 16;

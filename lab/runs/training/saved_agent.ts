@@ -1,5 +1,10 @@
 import { checkSpace } from "@bellman/envs";
-import { actorPlayer } from "@bellman/envs/games";
+import {
+  actorPlayer,
+  type SavedSnapshot,
+  savedSnapshots,
+} from "@bellman/envs/games";
+import type { StateTree } from "@bellman/types";
 import type { RunFolder } from "../folder/run_folder.ts";
 import { type Checkpoint, evaluationSeeds } from "@bellman/training";
 import type { ResolvedConfig } from "../settings/resolve.ts";
@@ -189,6 +194,48 @@ export async function withAgent<T>(
   } finally {
     setup.close();
   }
+}
+
+/** Agent of a run of a game, with the snapshots that it played against. */
+export interface GameRun {
+  /** Run folder, as given. */
+  readonly dir: string;
+  /** Settings of the run. */
+  readonly config: ResolvedConfig;
+  /** The agent. */
+  readonly agent: RunSetup["algorithm"];
+  /** Snapshots of the agent that it played against, oldest first. */
+  readonly snapshots: readonly SavedSnapshot[];
+  /** Frees the agent. */
+  close(): void;
+}
+
+/**
+ * Opens the best agent of a run of a game.
+ *
+ * @param run Run folder, or name of the zoo's agent.
+ * @param options Trust.
+ * @throws {UsageError} If there is no such run, it names code that is not trusted, or
+ * its environment has one seat.
+ */
+export async function gamesOfRun(
+  run: string,
+  { isTrusted = false }: { isTrusted?: boolean } = {},
+): Promise<GameRun> {
+  const saved = findAgent(run, { command: "play with", isTrusted });
+  const { checkpoint } = saved;
+  const config = onAnyEngine({
+    ...saved.config,
+    ...{ opponents: {}, opponent: null, evaluationOpponent: "random" },
+  });
+  const setup = await setUpRun(config, () => {}, { isForEvaluation: true });
+  restoreSetup(setup, checkpoint, { actsOnly: true });
+  const { env } = checkpoint.state as Record<string, StateTree>;
+  return {
+    ...{ dir: run, config: saved.config, agent: setup.algorithm },
+    snapshots: savedSnapshots(env),
+    close: setup.close,
+  };
 }
 
 /**

@@ -1,0 +1,318 @@
+import { makeWorld } from "@bellman/envs";
+import {
+  actorPlayer,
+  type MatchResult,
+  type Player,
+  playerNamed,
+  playMatch,
+  type ScriptedWorld,
+} from "@bellman/envs/games";
+import { replaceFileSync } from "@bellman/files";
+import { fitRatings, type Ratings } from "@bellman/statistics";
+import type { Actor, StateTree, World } from "@bellman/types";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { existsSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { UsageError } from "../program/errors.ts";
+import { type GameRun, gamesOfRun } from "../training/saved_agent.ts";
+
+/** Options of {@linkcode playLeague}. */
+export interface LeagueOptions {
+  /**
+   * Games of each two players.
+   *
+   * @default 200
+   */
+  games?: number;
+  /**
+   * Seed of all matches.
+   *
+   * @default 0
+   */
+  seed?: number;
+  /**
+   * Most random moves at the start of a game; their number is drawn. Agents take their
+   * most likely moves, so that without openings few games differ.
+   *
+   * @default 4
+   */
+  openings?: number;
+  /**
+   * Path of a file of JSON that is written after each match. One that is there goes on.
+   *
+   * @default none
+   */
+  path?: string;
+  /**
+   * Import the modules that the runs name, although another user or machine made them.
+   *
+   * @default false
+   */
+  isTrusted?: boolean;
+  /** Receives each match that ends, with the number of those that are over and of all. */
+  onMatch?(match: LeagueMatch, progress: { over: number; of: number }): void;
+}
+
+/** Match of two players of a league. */
+export interface LeagueMatch extends MatchResult {
+  /** Name of the first player. */
+  readonly first: string;
+  /** Name of the second player. */
+  readonly second: string;
+}
+
+/** Player of a league with its rating. */
+export interface LeagueRow {
+  /** Name: that of the run, with the steps of a snapshot, `random` or `scripted`. */
+  readonly name: string;
+  /** Elo rating; the random player has 1200. */
+  readonly rating: number;
+  /** 95 % confidence interval of the difference to the random player, at its place. */
+  readonly interval: readonly [low: number, high: number];
+  /** Mean score over all its games: 1 for a win, 0.5 for a draw. */
+  readonly score: number;
+}
+
+/** Results of a league, as its file has them. */
+export interface League {
+  /** Id of the game. */
+  readonly game: string;
+  /** Games of each match. */
+  readonly games: number;
+  /** Seed of the matches. */
+  readonly seed: number;
+  /** Most random moves at the start of a game. */
+  readonly openings: number;
+  /** Names of the players with what identifies them. */
+  readonly players: readonly { readonly name: string; readonly id: string }[];
+  /** Matches that are over. */
+  readonly matches: readonly LeagueMatch[];
+  /** Players by their ratings, best first; none before the last match. */
+  readonly table: readonly LeagueRow[];
+}
+
+/** Player of a league. */
+interface Participant {
+  readonly name: string;
+  /** What it is: the same id plays the same. */
+  readonly id: string;
+  readonly player: Player;
+}
+
+/** Worlds that play at the same time. */
+const WORLDS = 50;
+
+/**
+ * Lets the agents of runs, their snapshots, the random and the scripted player play
+ * each other, and rates them. A league that was ended goes on from its file and gives
+ * the same one.
+ *
+ * @param runs Folders of runs of one game, or names of the zoo's agents.
+ * @param options Number of games, seed, file.
+ * @returns All matches, and the table.
+ * @throws {UsageError} If a run is of another game or of none, or the file is of
+ * another league.
+ * @example
+ * ```ts
+ * import { playLeague } from "@bellman/runs/league";
+ * import { assertRejects } from "@std/assert";
+ *
+ * await assertRejects(() => playLeague(["zoo:a2c/CartPole-v1"]), Error, "one seat");
+ * ```
+ */
+export async function playLeague(
+  runs: readonly string[],
+  options: LeagueOptions = {},
+): Promise<League> {
+  const { games = 200, seed = 0, openings = 4, path, isTrusted } = options;
+  const opened: GameRun[] = [];
+  try {
+    for (const run of runs) opened.push(await gamesOfRun(run, { isTrusted }));
+    const { config } = sameGame(opened);
+    const world = makeWorld(config.env, {
+      numEnvs: Math.min(WORLDS, games),
+      kwargs: config.envKwargs,
+    });
+    const players = participantsOf(world, opened);
+    const start: League = {
+      ...{ game: config.env, games, seed, openings },
+      players: players.map(({ name, id }) => ({ name, id })),
+      ...{ matches: [], table: [] },
+    };
+    return playAll(world, players, {
+      league: path === undefined ? start : continued(path, start),
+      path,
+      onMatch: options.onMatch,
+    });
+  } finally {
+    for (const it of opened) it.close();
+  }
+}
+
+/** Returns a run, if all are of the same game. */
+function sameGame(runs: readonly GameRun[]): GameRun {
+  const [first] = runs;
+  if (first === undefined) {
+    throw new UsageError(
+      "Cannot play a league of no runs: expected one or more folders of runs of a game",
+    );
+  }
+  for (const { dir, config } of runs) {
+    if (config.env === first.config.env) continue;
+    throw new UsageError(
+      `Cannot play a league of ${first.config.env} and ${config.env}: ${first.dir} is of the one, ${dir} of the other`,
+    );
+  }
+  return first;
+}
+
+/** Lists the players: agents, their snapshots, then those by rules. */
+function participantsOf(
+  world: World,
+  runs: readonly GameRun[],
+): Participant[] {
+  const names = uniqueNames(runs.map(({ dir }) => basename(dir)));
+  const { numEnvs } = world;
+  const agents = runs.flatMap(({ agent, snapshots }, i) => {
+    const make = () =>
+      agent.policy({ frozen: true, deterministic: true, numEnvs });
+    const participant = (name: string, actor: Actor) => ({
+      ...{ name, id: identityOf(actor), player: actorPlayer(actor) },
+    });
+    return [
+      participant(names[i], make()),
+      ...snapshots.map(({ steps, state }) =>
+        participant(`${names[i]}@${steps}`, withParameters(make(), state))
+      ),
+    ];
+  });
+  const isScripted =
+    typeof (world as Partial<ScriptedWorld>).scripted === "function";
+  const byRules = isScripted ? ["scripted", "random"] : ["random"];
+  return [
+    ...agents,
+    ...byRules.map((name) => ({
+      ...{ name, id: name },
+      player: playerNamed(world, name),
+    })),
+  ];
+}
+
+/** Adds numbers to names that are there twice. */
+function uniqueNames(names: readonly string[]): string[] {
+  return names.map((name, i) => {
+    const before = names.slice(0, i).filter((it) => it === name).length;
+    return before === 0 ? name : `${name}#${before + 1}`;
+  });
+}
+
+/** Gives an actor the parameters of a snapshot. */
+function withParameters(actor: Actor, snapshot: StateTree): Actor {
+  const [{ acting }, { own }] = [actor.save!(), snapshot]
+    .map((it) => it as Record<string, StateTree>);
+  actor.load!({ acting, own });
+  return actor;
+}
+
+/** Returns a text that tells the parameters of an actor from any others. */
+function identityOf(actor: Actor): string {
+  const { own } = actor.save!() as { own: Record<string, Float32Array> };
+  const hash = sha256.create();
+  for (
+    const [path, { buffer, byteOffset, byteLength }] of Object.entries(own)
+  ) {
+    hash.update(new TextEncoder().encode(path));
+    hash.update(new Uint8Array(buffer, byteOffset, byteLength));
+  }
+  return bytesToHex(hash.digest()).slice(0, 16);
+}
+
+/** Reads the matches of a file, if there is one. */
+function continued(path: string, start: League): League {
+  if (!existsSync(path)) return start;
+  let saved: League;
+  try {
+    saved = JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    throw new UsageError(
+      `Cannot go on with the league ${path}: expected a file of JSON`,
+    );
+  }
+  const settings = (it: Partial<League>) =>
+    JSON.stringify([it.game, it.games, it.seed, it.openings, it.players]);
+  if (settings(saved) !== settings(start)) {
+    throw new UsageError(
+      `Cannot go on with the league ${path}: it is of other players or settings; name another file, or remove it`,
+    );
+  }
+  return { ...start, matches: saved.matches };
+}
+
+/** Plays the matches that are left. */
+function playAll(
+  world: World,
+  players: readonly Participant[],
+  { league, path, onMatch }: {
+    league: League;
+    path: string | undefined;
+    onMatch: LeagueOptions["onMatch"];
+  },
+): League {
+  const pairs = players.flatMap((first, i) =>
+    players.slice(i + 1).map((second) => [first, second] as const)
+  );
+  const { games, seed, openings } = league;
+  const matches = [...league.matches];
+  const write = (it: League) => {
+    if (path !== undefined) {
+      replaceFileSync(path, JSON.stringify(it, null, 2) + "\n");
+    }
+    return it;
+  };
+  for (let i = matches.length; i < pairs.length; i++) {
+    const [first, second] = pairs[i];
+    const result = playMatch(world, [first.player, second.player], {
+      ...{ games, openings },
+      seed: seed + i,
+    });
+    matches.push({ first: first.name, second: second.name, ...result });
+    write({ ...league, matches });
+    onMatch?.(matches[i], { over: i + 1, of: pairs.length });
+  }
+  return write({ ...league, matches, table: tableOf(players, matches) });
+}
+
+/** Rates all players. */
+function tableOf(
+  players: readonly Participant[],
+  matches: readonly LeagueMatch[],
+): LeagueRow[] {
+  const names = players.map(({ name }) => name);
+  const [wins, draws] = [0, 1].map(() => names.map(() => names.map(() => 0)));
+  for (const { first, second, won, drawn, lost } of matches) {
+    const [i, j] = [first, second].map((it) => names.indexOf(it));
+    wins[i][j] = won;
+    wins[j][i] = lost;
+    draws[i][j] = draws[j][i] = drawn;
+  }
+  const anchor = names.indexOf("random");
+  const { ratings, intervals }: Ratings = fitRatings({ wins, draws }, {
+    anchor,
+  });
+  return names.map((name, i) => {
+    const played = names.flatMap((
+      _,
+      j,
+    ) => [wins[i][j], wins[j][i], draws[i][j]]);
+    const total = played.reduce((sum, it) => sum + it, 0);
+    const points = names.reduce(
+      (sum, _, j) => sum + wins[i][j] + draws[i][j] / 2,
+      0,
+    );
+    return {
+      ...{ name, rating: ratings[i], interval: intervals[i] },
+      score: points / total,
+    };
+  }).sort((a, b) => b.rating - a.rating);
+}
