@@ -68,23 +68,42 @@ Deno.test("a run of a version with more settings is evaluated, exported and prol
   assertEquals([step, settings.tau], [90, 0.005]);
 });
 
-Deno.test("a run with another value is one clear line, and stays as it is", async () => {
-  const run = formerRun("value", { ...FORMER, critics: "value" });
+Deno.test("a run with another value is read, trained no further, and stays as it is", async () => {
+  const run = formerRun("value", { ...FORMER, targetUpdateInterval: 2 });
   const before = filesUnder(run);
   for (
     const command of [
-      ["eval", run],
-      ["play", run, `--gif=${dir}/value.gif`],
-      ["train", "--resume", run, "--steps=90"],
+      ["eval", run, "--episodes=1"],
+      ["play", run, "--episodes=1", `--gif=${dir}/value.gif`],
+      ["plot", run, `--out=${dir}/value.svg`],
     ]
+  ) {
+    const { code, err } = await runCommand(command);
+    assertEquals(code, 0, err);
+  }
+  const { code, err } = await train(["--resume", run, "--steps=90"]);
+  assertEquals([code, err], [
+    2,
+    "error: Cannot use targetUpdateInterval = 2 of this run: it is gone; choose a smaller tau\n",
+  ]);
+  assertEquals(filesUnder(run), before);
+});
+
+Deno.test("a run whose agent was another one is one clear line", async () => {
+  const run = formerRun("critics", { ...FORMER, critics: "value" });
+  editCheckpoints(run, (text) => text, (state) => {
+    const { algorithm } = state as { algorithm: { learned: object } };
+    Reflect.deleteProperty(algorithm.learned, "targets");
+  });
+  for (
+    const command of [["eval", run], ["train", "--resume", run, "--steps=90"]]
   ) {
     const { code, err } = await runCommand(command);
     assertEquals([code, err], [
       2,
-      `error: Cannot use critics = "value" of ${run}/config.yaml: a value function is learned by sac-v1 (@bellman/sac-v1)\n`,
+      'error: Cannot use critics = "value" of this run: a value function is learned by sac-v1 (@bellman/sac-v1)\n',
     ]);
   }
-  assertEquals(filesUnder(run), before);
 });
 
 Deno.test("files, --set and plans drop what is at its default", async () => {

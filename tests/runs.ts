@@ -124,12 +124,14 @@ export function leaveUnevaluated(dir: string): void {
 export function editCheckpoints(
   dir: string,
   edit: (config: string) => string,
+  editState: (state: StateTree) => void = () => {},
 ): void {
   for (const { name } of Deno.readDirSync(`${dir}/checkpoints`)) {
     const path = `${dir}/checkpoints/${name}`;
     const { state, notes } = loadStateSync(path);
     const inner = notes.notes as { config: string };
     const changed = { ...inner, config: edit(inner.config) };
+    editState(state);
     saveStateSync(state, path, { notes: { ...notes, notes: changed } });
   }
 }
