@@ -1,5 +1,10 @@
 import { readdirSync, statSync } from "node:fs";
-import { envSpec, registeredIds } from "@bellman/envs";
+import {
+  defaultRegistry,
+  envSpec,
+  makeWorld,
+  registeredIds,
+} from "@bellman/envs";
 import type { Algorithm } from "@bellman/agent";
 import { hintAt } from "@bellman/files/options";
 import type { EnvSpec } from "@bellman/types";
@@ -26,15 +31,29 @@ function listing() {
       name,
       summary,
     })),
-    environments: registeredIds().map((id) => ({ ...envSpec(id), id })),
+    environments: registeredIds().map((id) => ({
+      ...envSpec(id),
+      id,
+      ...defaultRegistry.get(id)!.makeWorld && { seats: seatsOf(id) },
+    })),
     presets: ALGORITHMS.flatMap(({ meta: { name: algorithm, presets = {} } }) =>
       Object.keys(presets).map((name) => ({ algorithm, name }))
     ),
   };
 }
 
-function describeEnv({ maxEpisodeSteps, rewardThreshold }: EnvSpec): string {
+/** Names the seats of a game. */
+function seatsOf(id: string): string[] {
+  const world = makeWorld(id, { numEnvs: 1 });
+  world.close();
+  return world.seats.map(({ name }) => name);
+}
+
+function describeEnv(
+  { maxEpisodeSteps, rewardThreshold, seats }: EnvSpec & { seats?: string[] },
+): string {
   return [
+    seats && `a game of ${seats.join(", ")}`,
     maxEpisodeSteps && `at most ${maxEpisodeSteps} steps`,
     rewardThreshold !== undefined && `solved at ${rewardThreshold}`,
   ].filter(Boolean).join(", ");
