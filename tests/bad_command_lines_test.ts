@@ -292,7 +292,7 @@ train --resume @RUN --print-config
 train --init-from @none
   Cannot open run @none: there is no such folder
 train --env=Acrobot-v1 --init-from @RUN --quiet
-  Cannot start from @RUN, step 2: its policy has pi/dense0/kernel [4,64], expected [6,64]; use the same spaces and network
+  Cannot start from @RUN, step 2: its policy has pi/dense0/kernel [4,64], expected [6,64]; use the same spaces, network and normalization
 train a3c --workers=1 --init-from @RUN --quiet
   Cannot start from the weights of another run with a3c: expected an algorithm of one agent, such as a2c
 eval @RUN @RUN
