@@ -13,6 +13,7 @@ export const ppoPresets: Readonly<Record<string, string>> = {
   "Pendulum-v1": texts["pendulum_v1.yaml"],
   "PositionOnlyCartPole-v1": texts["position_only_cart_pole_v1.yaml"],
   "PositionOnlyCartPole-v1-mlp": texts["position_only_cart_pole_v1_mlp.yaml"],
+  "ConnectFour-v0": texts["connect_four_v0.yaml"],
   "TicTacToe-v0": texts["tic_tac_toe_v0.yaml"],
   "gym:LunarLander-v3": texts["lunar_lander_v3.yaml"],
   "gym:LunarLanderContinuous-v3": texts["lunar_lander_continuous_v3.yaml"],
