@@ -77,6 +77,41 @@ function drawReplay(random: SeededRandom): Record<string, unknown> {
   };
 }
 
+/** Algorithms that games are drawn for. */
+const PLAYERS = ["a2c", "acer", "acktr", "dqn", "ppo"];
+
+/** Settings of memory, and of boxes. */
+const WITHOUT_GAMES = [
+  "network",
+  "lstmSize",
+  "sequenceLength",
+  "burnIn",
+  "useSde",
+];
+
+/** Draws a game against snapshots, and what that excludes. */
+function drawGame(random: SeededRandom): Record<string, unknown> {
+  const env = pick(random, [
+    ...["TicTacToe-v0", "ConnectFour-v0", "PaddleBall-v0", "Soccer-v0"],
+  ]);
+  const isTimed = env === "PaddleBall-v0" || env === "Soccer-v0";
+  return {
+    ...{ env, envKwargs: {} },
+    maxEpisodeSteps: isTimed ? between(random, 20, 60) : null,
+    opponents: {
+      window: between(random, 1, 4),
+      snapshotEvery: between(random, 50, 400),
+      swapEvery: between(random, 10, 100),
+      latest: random.uniform(),
+      randomMoves: pick(random, [0, 0.2]),
+      openings: between(random, 0, 3),
+    },
+    evaluationOpponent: pick(random, [null, "random"]),
+    ...{ loop: "host", vectorization: "sync", workers: null, frameStack: 1 },
+    stopReward: null,
+  };
+}
+
 /** Draws an environment with goals, hindsight, and what these exclude. */
 function drawGoals(
   random: SeededRandom,
@@ -414,6 +449,11 @@ export function drawRun(
   const hasTransitions = "gradientSteps" in own;
   if (hasTransitions && chance(random, 0.3)) {
     Object.assign(settings, drawGoals(random, isDiscrete));
+  }
+  const isGame = PLAYERS.includes(algorithm) && chance(random, 0.2);
+  if (isGame && !settings.hindsight) {
+    for (const key of WITHOUT_GAMES) delete settings[key];
+    Object.assign(settings, drawGame(random));
   }
   if (engine !== undefined) Object.assign(settings, { engine });
   return { algorithm, settings };
