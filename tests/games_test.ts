@@ -1,7 +1,13 @@
 /** Games on the command line: training, evaluation, leagues, resuming. */
 import { readProgress } from "@bellman/training";
 import type { League } from "@bellman/runs/league";
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { run } from "../cli/command_line.ts";
 import { capture } from "../cli/testdata/capture.ts";
 import { KILLER, killMidway, remainsOf, trainWell } from "./runs.ts";
 
@@ -97,6 +103,26 @@ Deno.test("a league that was ended goes on and gives the same file", async () =>
   assertEquals(await Deno.readTextFile(path), text);
 });
 
+Deno.test("a person plays against an agent in a terminal", async () => {
+  const dir = await trainedRun();
+  let out = "", err = "";
+  const moves = Array.from({ length: 60 }, (_, i) => `${i % 9}`);
+  const code = await run(["play", dir, "--against=human", "--episodes=2"], {
+    out: (text) => out += text,
+    err: (text) => err += text,
+    outIsTerminal: true,
+    errIsTerminal: true,
+    ask: (question) => {
+      out += question;
+      return Promise.resolve(moves.shift());
+    },
+  });
+  assertEquals([code, err], [0, ""]);
+  assertStringIncludes(out, "Game 2 of 2: you are second");
+  assertStringIncludes(out, "Your move (0, 1, 2, 3, 4, 5, 6, 7, 8): ");
+  assertMatch(out, /You won \d, drew \d and lost \d\n$/);
+});
+
 Deno.test("mistakes with games are one line and leave nothing", async () => {
   const dir = await trainedRun(), out = `${root}/none`;
   const train = ["train", "ppo", "--env=ConnectFour-v0", "--out", out];
@@ -128,6 +154,8 @@ Deno.test("mistakes with games are one line and leave nothing", async () => {
     [["league"], "a league of no runs"],
     [["league", "zoo:a2c/CartPole-v1", `--out=${out}.json`], "one seat"],
     [["eval", dir, "--against=sripted"], "Cannot open run sripted"],
+    [["eval", dir, "--against=human"], "Cannot evaluate against human"],
+    [["play", dir, "--against=human"], "standard input is not a terminal"],
   ];
   for (const [args, says] of cases) {
     const { code, err } = await capture(...args);

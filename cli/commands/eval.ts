@@ -1,4 +1,9 @@
-import { type Command, integerOf, option } from "../terminal/command.ts";
+import {
+  type Command,
+  integerOf,
+  option,
+  valueOf,
+} from "../terminal/command.ts";
 import {
   actionKind,
   describeEvaluation,
@@ -6,10 +11,11 @@ import {
   round,
   withAgent,
 } from "@bellman/runs/training";
-import { notices } from "@bellman/runs/program";
+import { notices, UsageError } from "@bellman/runs/program";
 import {
   AGENT_OPTIONS,
   agentOf,
+  HUMAN,
   MAX_STEPS_OPTION,
   maxStepsOf,
 } from "../options/agent.ts";
@@ -26,6 +32,11 @@ export const evalCommand: Command = {
     option("json", "Print one JSON object."),
   ],
   async run(options, io) {
+    if (valueOf(options, "against") === HUMAN) {
+      throw new UsageError(
+        "Cannot evaluate against human: expected random, scripted or a run; 'play' takes human",
+      );
+    }
     const agent = agentOf(options, "eval");
     const { dir, config, seed, deterministic, checkpoint: { step } } = agent;
     const episodes = integerOf(options, "episodes", {

@@ -13,6 +13,8 @@ import {
   notices,
   UsageError,
 } from "@bellman/runs/program";
+import { makeWorld, SeededRandom } from "@bellman/envs";
+import { actorPlayer } from "@bellman/envs/games";
 import type { Env, RenderOptions, RgbImage } from "@bellman/types";
 import { existsSync, statSync } from "node:fs";
 import { extname } from "node:path";
@@ -33,13 +35,16 @@ import {
   Mp4Writer,
   type PictureSink,
   playEpisodes,
+  playHuman,
   pngSink,
   terminalSink,
+  textWorld,
   withCaption,
 } from "@bellman/runs/play";
 import {
   AGENT_OPTIONS,
   agentOf,
+  HUMAN,
   MAX_STEPS_OPTION,
   maxStepsOf,
 } from "../options/agent.ts";
@@ -179,6 +184,33 @@ function sizeOf(
 /** Largest side in pixels: GIFs end at 65,535, and memory before that. */
 const MOST_PIXELS = 8192;
 
+/** Lets a person at the terminal play against the agent of a game. */
+async function playAtTerminal(
+  options: ParsedOptions,
+  io: CommandIo,
+): Promise<number> {
+  const { ask } = io;
+  if (ask === undefined) {
+    throw new UsageError(
+      "Cannot play against human: standard input is not a terminal; expected random, scripted or a run",
+    );
+  }
+  const agent = agentOf(options, "play");
+  const { config: { env, envKwargs: kwargs }, deterministic, seed } = agent;
+  const games = integerOf(options, "episodes", { fallback: 1 });
+  await withAgent(agent, async ({ algorithm }) => {
+    const world = textWorld(makeWorld(env, { numEnvs: 1, kwargs }));
+    const policy = { frozen: true, deterministic, seed, numEnvs: 1 };
+    const { won, drawn, lost } = await playHuman(
+      world,
+      actorPlayer(algorithm.policy(policy)),
+      { games, random: new SeededRandom(seed), ask, say: io.out },
+    );
+    io.out(`\nYou won ${won}, drew ${drawn} and lost ${lost}\n`);
+  }, { onNotice: notices(io) });
+  return 0;
+}
+
 /** `play`: renders episodes of a trained agent. */
 export const playCommand: Command = {
   name: "play",
@@ -205,6 +237,9 @@ export const playCommand: Command = {
     ...AGENT_OPTIONS,
   ],
   async run(options, io) {
+    if (valueOf(options, "against") === HUMAN) {
+      return await playAtTerminal(options, io);
+    }
     const episodes = integerOf(options, "episodes", { fallback: 1 });
     const draw = drawerOf(options);
     // A rate that cannot be is refused before anything is made.

@@ -29,6 +29,9 @@ export function engineOf(
   return valueOf(options, "engine") as ResolvedConfig["engine"] | undefined;
 }
 
+/** Opponent that is a person at the terminal. */
+export const HUMAN = "human";
+
 /** Options of commands that act with a trained agent. */
 export const AGENT_OPTIONS: readonly OptionSpec[] = [
   option(
@@ -46,7 +49,7 @@ export const AGENT_OPTIONS: readonly OptionSpec[] = [
   ),
   option(
     "against PLAYER",
-    "Opponent in games: random, scripted or a run; by default that of the run's evaluations.",
+    "Opponent in games: random, scripted or a run, and of play human; by default that of the run's evaluations.",
   ),
   ENGINE_OPTION,
   TRUST_OPTION,
@@ -119,7 +122,7 @@ export function agentOf(
     );
   }
   const evaluationOpponent = valueOf(options, "against");
-  return evaluationOpponent === undefined
+  return evaluationOpponent === undefined || evaluationOpponent === HUMAN
     ? agent
     : { ...agent, config: { ...agent.config, evaluationOpponent } };
 }

@@ -36,5 +36,11 @@ export {
   type PlayOptions,
 } from "./episodes.ts";
 export { GifWriter, MOST_GIF_FRAMES_PER_SECOND } from "./gif.ts";
+export {
+  type HumanOptions,
+  playHuman,
+  type TextWorld,
+  textWorld,
+} from "./human.ts";
 export { hasFfmpeg, Mp4Writer } from "./mp4.ts";
 export { type PictureSink, pngSink, terminalSink } from "./pictures.ts";

@@ -25,6 +25,12 @@ export interface CommandIo {
    * @default () => ({ columns: 80, rows: 24 })
    */
   size?(): { columns: number; rows: number };
+  /**
+   * Asks for a line of standard input; undefined at its end.
+   *
+   * @default nobody can be asked, as standard input is no terminal
+   */
+  ask?(question: string): Promise<string | undefined>;
 }
 
 // deno-lint-ignore no-control-regex -- these are to be found
@@ -52,7 +58,7 @@ export function printable(text: string): string {
 }
 
 /** Descriptors of the streams. */
-const OUT = 1, ERR = 2;
+const IN = 0, OUT = 1, ERR = 2;
 
 /** Writes text; if the reader is gone it is dropped, so that the run continues. */
 function writeAll(stream: number, text: string): void {
@@ -99,6 +105,7 @@ export function processIo(): CommandIo {
     raw,
     outIsTerminal: isatty(OUT),
     errIsTerminal: isatty(ERR),
+    ...isatty(IN) && { ask },
     size() {
       try {
         const { columns, rows } = terminalSize();
@@ -108,6 +115,21 @@ export function processIo(): CommandIo {
       }
     },
   };
+}
+
+/** Asks for a line of standard input. */
+async function ask(question: string): Promise<string | undefined> {
+  const { createInterface } = await import("node:readline/promises");
+  const { stdin: input, stdout: output } = process;
+  const lines = createInterface({ input, output });
+  const ended = new Promise<undefined>((done) => {
+    lines.once("close", () => done(undefined));
+  });
+  try {
+    return await Promise.race([lines.question(question), ended]);
+  } finally {
+    lines.close();
+  }
 }
 
 /** Signals that stop a run after it saved itself. */
