@@ -26,6 +26,14 @@ export interface HumanOptions {
  *
  * @param world One world.
  * @throws {UsageError} If it cannot be drawn as text, or actions are not discrete.
+ * @example
+ * ```ts
+ * import { TicTacToe } from "@bellman/envs/games";
+ * import { textWorld } from "@bellman/runs/play";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(textWorld(new TicTacToe()).text(0), "0 1 2\n3 4 5\n6 7 8\n");
+ * ```
  */
 export function textWorld(world: World): TextWorld {
   const { roles, spec } = world;
@@ -47,6 +55,21 @@ export function textWorld(world: World): TextWorld {
  * @param options Games, and how the person is asked.
  * @returns Games that the person won, drew and lost; fewer than asked for where the
  * person left.
+ * @example
+ * ```ts
+ * import { SeededRandom } from "@bellman/envs";
+ * import { randomPlayer, TicTacToe } from "@bellman/envs/games";
+ * import { playHuman, textWorld } from "@bellman/runs/play";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const result = await playHuman(textWorld(new TicTacToe()), randomPlayer, {
+ *   games: 1,
+ *   random: new SeededRandom(0),
+ *   ask: () => Promise.resolve(undefined), // a person who leaves at once
+ *   say: () => {},
+ * });
+ * assertEquals(result, { won: 0, drawn: 0, lost: 0 });
+ * ```
  */
 export async function playHuman(
   world: TextWorld,
