@@ -48,7 +48,7 @@ type MethodDefaults =
   >
   & Partial<Pick<SettledConfig, "learningRate">>;
 
-const SAC: MethodDefaults = {
+const ORIGINAL: MethodDefaults = {
   numCritics: 2,
   quantiles: null,
   targetCritics: null,
@@ -61,24 +61,24 @@ const SAC: MethodDefaults = {
 
 /** Defaults of each method: those of sb3-contrib and sbx, for redq those of its paper. */
 const METHODS: Readonly<Record<SacConfig["method"], MethodDefaults>> = {
-  sac: SAC,
-  tqc: { ...SAC, quantiles: 25 },
+  sac: ORIGINAL,
+  tqc: { ...ORIGINAL, quantiles: 25 },
   crossq: {
-    ...SAC,
+    ...ORIGINAL,
     normalization: "batch",
     policyDelay: 3,
     learningRate: 1e-3,
     adamBeta1: 0.5,
   },
   redq: {
-    ...SAC,
+    ...ORIGINAL,
     numCritics: 10,
     targetCritics: 2,
     policyDelay: null,
     gradientSteps: 20,
   },
   droq: {
-    ...SAC,
+    ...ORIGINAL,
     normalization: "layer",
     dropout: 0.01,
     policyDelay: null,
