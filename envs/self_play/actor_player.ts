@@ -1,13 +1,31 @@
-import type { Actor, Batch, BoxArray, World } from "@bellman/types";
+import type { Actor, Batch, BoxArray, Space, World } from "@bellman/types";
 import { countChoices } from "../_action_masks.ts";
-import type { Player } from "./players.ts";
+import { type Player, playsIn } from "./players.ts";
 import { copyRow, mapBatch } from "../spaces/batch.ts";
+import { spacesOf } from "./_seats.ts";
+
+/** What a seat sees and may do in all worlds. */
+export interface SeatView {
+  /** Space of its actions. */
+  readonly actionSpace: Space;
+  /** Observations in all worlds. */
+  readonly seen: Batch;
+  /** Masks in all worlds, if there are some. */
+  readonly masks: Uint8Array | undefined;
+}
+
+/** Looks at all worlds from a seat, once for all actors that play it. */
+export function viewOf(world: World, seat: number): SeatView {
+  return {
+    actionSpace: spacesOf(world, seat).actionSpace,
+    seen: world.observe(seat),
+    masks: world.actionMasks?.(seat),
+  };
+}
 
 /** Rows of a seat that an actor plays. */
 interface Rows {
-  /** Index of the seat. */
-  readonly seat: number;
-  /** 1 for the worlds to play in. */
+  /** 1 for the worlds to play in, `[numEnvs]`. */
   readonly which: Uint8Array;
   /** Actions of the seat in all worlds. */
   readonly actions: Batch;
@@ -20,17 +38,15 @@ interface Rows {
 /** Lets an actor choose for some rows of a seat; others stay as they are. */
 export function actAs(
   actor: Actor,
-  world: World,
-  { seat, which, actions, from, to }: Rows,
+  { actionSpace, seen, masks }: SeatView,
+  { which, actions, from, to }: Rows,
 ): void {
   const first = which.indexOf(1, from);
   if (first < 0 || first >= to) return;
-  const { actionSpace } = world.roles[world.seats[seat].role ?? "player"];
   const rowsOf = (array: BoxArray) => {
-    const size = array.length / world.numEnvs;
+    const size = array.length / which.length;
     return array.subarray(from * size, to * size) as BoxArray;
   };
-  const masks = world.actionMasks?.(seat);
   const allowed = masks && (rowsOf(masks) as Uint8Array).slice();
   if (allowed) {
     const size = countChoices(actionSpace);
@@ -40,7 +56,7 @@ export function actAs(
       if (which[row] === 0) allowed.fill(1, at, at + size);
     }
   }
-  const chosen = actor.act(mapBatch(world.observe(seat), rowsOf), allowed);
+  const chosen = actor.act(mapBatch(seen, rowsOf), allowed);
   if (chosen instanceof Promise) {
     throw new TypeError(
       "Cannot play with an actor that returns promises: expected actions",
@@ -74,11 +90,14 @@ export function actAs(
  */
 export function actorPlayer(actor: Actor): Player {
   return (world, { seat, actions, which }) => {
-    const { toAct, seats, numEnvs } = world;
+    const { numEnvs } = world;
     const rows = Uint8Array.from(
       { length: numEnvs },
-      (_, env) => toAct[env * seats.length + seat] & (which?.[env] ?? 1),
+      (_, env) => +playsIn(world, { seat, env, which }),
     );
-    actAs(actor, world, { seat, which: rows, actions, from: 0, to: numEnvs });
+    actAs(actor, viewOf(world, seat), {
+      ...{ which: rows, actions },
+      ...{ from: 0, to: numEnvs },
+    });
   };
 }

@@ -10,7 +10,8 @@ import type {
 import { randomPlayer } from "./players.ts";
 import { SeededRandom } from "../random.ts";
 import { savedArray, snapshotRecord, wrongEntry } from "../snapshot.ts";
-import { actAs } from "./actor_player.ts";
+import { teamOf } from "./_seats.ts";
+import { actAs, viewOf } from "./actor_player.ts";
 import { NEWEST, OpponentPool } from "./opponent_pool.ts";
 import type { SettledOptions } from "./options.ts";
 
@@ -71,7 +72,7 @@ export class Opponents {
   }
 
   get #hasSnapshots(): boolean {
-    return this.#options.opponent === undefined && this.#learner !== undefined;
+    return this.#learner !== undefined;
   }
 
   /** Restarts the random stream. */
@@ -82,6 +83,7 @@ export class Opponents {
 
   /** Takes the first snapshot of a learner, or those of a restored state. */
   play(learner: Learner): void {
+    if (this.#options.opponent !== undefined) return;
     const actor = learner.policy({ frozen: true, numEnvs: 1 });
     if (actor.save === undefined || actor.load === undefined) {
       throw new TypeError(
@@ -95,7 +97,6 @@ export class Opponents {
       );
     }
     this.#learner = learner;
-    if (!this.#hasSnapshots) return;
     if (this.#states !== undefined) this.#restore(this.#states);
     else if (this.pool.count === 0) this.#takeSnapshot();
   }
@@ -223,20 +224,19 @@ export class Opponents {
       mates[env] = rows[env] === 1 && this.#isMate(seat, env) ? 1 : 0;
       if (mates[env] === 1) rows[env] = 0;
     }
+    const view = viewOf(this.#world, seat), newest = this.#newest!;
     this.#places.forEach((place, group) => {
-      const opponent = place === NEWEST ? this.#newest! : this.#actors[place]!;
-      const from = group * size,
-        rowsOfGroup = { seat, actions, from, to: from + size };
-      actAs(opponent, this.#world, { ...rowsOfGroup, which: rows });
-      actAs(this.#newest!, this.#world, { ...rowsOfGroup, which: mates });
+      const opponent = place === NEWEST ? newest : this.#actors[place]!;
+      const from = group * size, own = { actions, from, to: from + size };
+      actAs(opponent, view, { ...own, which: rows });
+      actAs(newest, view, { ...own, which: mates });
     });
     for (let env = 0; env < rows.length; env++) rows[env] |= mates[env];
   }
 
   #isMate(seat: number, env: number): boolean {
     const { seats } = this.#world;
-    const [a, b] = [seats[seat], seats[this.#seats[env]]];
-    return a.team !== undefined && a.team === b.team;
+    return teamOf(seats[seat]) === teamOf(seats[this.#seats[env]]);
   }
 
   save(): StateTree {

@@ -8,6 +8,7 @@ import {
   TEXT,
   whole,
 } from "@bellman/files/options";
+import { gameName, roleOf } from "./_seats.ts";
 import type { Player } from "./players.ts";
 
 /** Options of games whose other seats are played by snapshots of the learner. */
@@ -103,9 +104,9 @@ export function isSelfPlayOption(name: string): name is keyof SelfPlayOptions {
 /** Checks options, and fills in defaults. */
 export function settledOptions(
   options: SelfPlayOptions,
-  { numEnvs, seats: all, roles, spec, constructor }: World,
+  world: World,
 ): SettledOptions {
-  const name = spec?.id ?? constructor.name;
+  const { numEnvs, seats: all, roles } = world, name = gameName(world);
   checkOptions("self-play", options, KINDS);
   const { opponent, seat = "swap", ...numbers } = options;
   const groups = numbers.groups ??
@@ -144,7 +145,7 @@ export function settledOptions(
     seat === "swap" || names[it] === seat
   );
   const [role, ...others] = new Set(
-    taken.map((it) => all[it].role ?? "player"),
+    taken.map((it) => roleOf(all[it])),
   );
   if (others.length > 0) {
     throw new TypeError(

@@ -2,6 +2,7 @@ import type { World } from "@bellman/types";
 import { allocateBatch } from "../spaces/batch.ts";
 import { checkOptions, whole } from "@bellman/files/options";
 import { EnvStreams, SeededRandom } from "../random.ts";
+import { meanReturn, spacesOf, teamOf } from "./_seats.ts";
 import { type Player, randomPlayer } from "./players.ts";
 
 /** Options of {@linkcode playMatch}. */
@@ -90,15 +91,16 @@ export function playMatch(
       teamAt,
     });
     for (let env = 0; env < count; env++) {
-      const difference = leadOf(world, returns, env, teamAt(env));
+      const mean = (isOwn: boolean) =>
+        meanReturn(world, returns, {
+          env,
+          counts: (it) => (teamOf(it) === teamAt(env)) === isOwn,
+        });
+      const difference = mean(true) - mean(false);
       result[difference > 0 ? "won" : difference < 0 ? "lost" : "drawn"]++;
     }
   }
   return result;
-}
-
-function teamOf({ name, team = name }: World["seats"][number]): string {
-  return team;
 }
 
 /** Plays one game in each of the first worlds, and sums rewards up. */
@@ -114,9 +116,9 @@ function playRound(
     teamAt(env: number): string;
   },
 ): void {
-  const { seats, roles, numEnvs } = world;
-  const actions = seats.map(({ role = "player" }) =>
-    allocateBatch(roles[role].actionSpace, numEnvs)
+  const { seats, numEnvs } = world;
+  const actions = seats.map((_, seat) =>
+    allocateBatch(spacesOf(world, seat).actionSpace, numEnvs)
   );
   const opening = new Int32Array(numEnvs), which = new Uint8Array(numEnvs);
   for (let env = 0; env < count; env++) {
@@ -153,22 +155,4 @@ function playRound(
     const { rewards } = world.step(actions, which);
     for (let at = 0; at < returns.length; at++) returns[at] += rewards[at];
   }
-}
-
-/** Returns how much more a team got than the others, a seat. */
-function leadOf(
-  { seats }: World,
-  returns: Float64Array,
-  env: number,
-  team: string,
-): number {
-  const mean = (isOwn: boolean) => {
-    const all = seats.flatMap((it, seat) =>
-      (teamOf(it) === team) === isOwn
-        ? [returns[env * seats.length + seat]]
-        : []
-    );
-    return all.reduce((sum, it) => sum + it, 0) / all.length;
-  };
-  return mean(true) - mean(false);
 }

@@ -2,6 +2,7 @@ import type { Batch, RandomSource, World } from "@bellman/types";
 import { actionChoices } from "../spaces/choices.ts";
 import { writeRow } from "../spaces/batch.ts";
 import { sample } from "../spaces/values.ts";
+import { gameName, spacesOf } from "./_seats.ts";
 
 /**
  * Turn of a seat.
@@ -88,7 +89,7 @@ export function playsIn(
  */
 export const randomPlayer: Player = (world, turn) => {
   const { seat, actions, random, which } = turn;
-  const { actionSpace } = world.roles[world.seats[seat].role ?? "player"];
+  const { actionSpace } = spacesOf(world, seat);
   const masks = world.actionMasks?.(seat);
   const choices = masks && actionChoices(actionSpace)!
     .reduce((sum, n) => sum + n);
@@ -126,7 +127,7 @@ export function scriptedPlayer(world: World): Player {
   }
   throw new TypeError(
     `Cannot make a scripted player of ${
-      world.spec?.id ?? world.constructor.name
+      gameName(world)
     }: expected worlds with a method 'scripted'`,
   );
 }

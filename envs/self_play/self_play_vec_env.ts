@@ -26,6 +26,8 @@ import {
 } from "../spaces/batch.ts";
 import { actionChoices } from "../spaces/choices.ts";
 import { randomPlayer } from "./players.ts";
+import { gameName, meanReturn, spacesOf, teamOf } from "./_seats.ts";
+import { type SeatView, viewOf } from "./actor_player.ts";
 import { Opponents } from "./opponents.ts";
 import { type SelfPlayOptions, settledOptions } from "./options.ts";
 import type { PoolRatings } from "./opponent_pool.ts";
@@ -115,8 +117,8 @@ export class SelfPlayVecEnv<O extends Batch = Batch, A extends Batch = Batch>
       this.actionMasks = this.#step.actionMasks;
       this.#choices = actionChoices(actionSpace)!;
     }
-    this.#actions = seats.map(({ role = "player" }) =>
-      allocateBatch(world.roles[role].actionSpace, numEnvs) as A
+    this.#actions = seats.map((_, seat) =>
+      allocateBatch(spacesOf(world, seat).actionSpace, numEnvs) as A
     );
     this.#seats = new Int32Array(numEnvs);
     this.#which = new Uint8Array(numEnvs);
@@ -194,6 +196,7 @@ export class SelfPlayVecEnv<O extends Batch = Batch, A extends Batch = Batch>
 
   /** Plays random moves of all seats; returns false if the game ends. */
   #open(env: number, moves: number): boolean {
+    if (moves === 0) return true;
     const { world } = this, random = this.#streams.of(env);
     const which = new Uint8Array(this.numEnvs);
     which[env] = 1;
@@ -209,7 +212,7 @@ export class SelfPlayVecEnv<O extends Batch = Batch, A extends Batch = Batch>
   }
 
   get #name(): string {
-    return this.spec?.id ?? this.world.constructor.name;
+    return gameName(this.world as World);
   }
 
   /** Finds out if any seat of a world is to act. */
@@ -329,8 +332,9 @@ export class SelfPlayVecEnv<O extends Batch = Batch, A extends Batch = Batch>
       if (over[env] === 0) continue;
       step.terminated[env] = terminated[at];
       step.truncated[env] = terminated[at] === 1 ? 0 : 1;
-      this.#end(env);
+      this.#opponents.result(env, this.#resultOf(env));
     }
+    for (const seat of this.#options.seats) this.#writeFinal(seat);
     // Games that begin may step the worlds again.
     for (let env = 0; env < this.numEnvs; env++) {
       if (over[env] === 1) this.#begin(env, this.#turnOf(env) + 1);
@@ -341,34 +345,35 @@ export class SelfPlayVecEnv<O extends Batch = Batch, A extends Batch = Batch>
     return this.#options.seats.indexOf(this.#seats[env]);
   }
 
-  /** Writes the final observation of a game, and rates it. */
-  #end(env: number): void {
-    const { world } = this, seat = this.#seats[env], step = this.#step;
-    const seen = { batch: world.observe(seat), row: env };
-    const { finalObservations: batch } = step;
-    copyRow(this.observationSpace, seen, { batch, row: env });
-    if (this.actionMasks) {
-      const size = this.actionMasks.length / this.numEnvs, from = env * size;
-      const mask = world.actionMasks!(seat).subarray(from, from + size);
+  /** Writes the final observations of the learner's games in a seat. */
+  #writeFinal(seat: number): void {
+    const { finalObservations: batch, finalActionMasks } = this.#step;
+    let view: SeatView | undefined;
+    for (let env = 0; env < this.numEnvs; env++) {
+      const isOver = this.#over[env] === 1 && this.#moved[env] === 1;
+      if (!isOver || this.#seats[env] !== seat) continue;
+      const { seen, masks } = view ??= viewOf(this.world as World, seat);
+      const row = { batch, row: env };
+      copyRow(this.observationSpace, { batch: seen, row: env }, row);
+      if (masks === undefined) continue;
+      const size = masks.length / this.numEnvs, from = env * size;
+      const mask = masks.subarray(from, from + size);
       // Nothing is allowed in a game that is over, but values need a choice.
-      if (mask.includes(1)) step.finalActionMasks!.set(mask, from);
-      else step.finalActionMasks!.fill(1, from, from + size);
+      if (mask.includes(1)) finalActionMasks!.set(mask, from);
+      else finalActionMasks!.fill(1, from, from + size);
     }
-    this.#opponents.result(env, this.#resultOf(env));
   }
 
-  /** Returns the learner's score: 1 if its team got more than the others, 0.5 if as much. */
+  /** Returns the learner's score: 1 if it got more than the others, 0.5 if as much. */
   #resultOf(env: number): number {
-    const { seats } = this.world, from = env * seats.length;
-    const own = this.#seats[env], team = seats[own].team ?? seats[own].name;
-    let others = 0, count = 0;
-    for (let seat = 0; seat < seats.length; seat++) {
-      if ((seats[seat].team ?? seats[seat].name) === team) continue;
-      others += this.#returns[from + seat];
-      count++;
-    }
-    const difference = this.#returns[from + own] - others / Math.max(1, count);
-    return count === 0 || difference === 0 ? 0.5 : difference > 0 ? 1 : 0;
+    const { world } = this, own = this.#seats[env];
+    const team = teamOf(world.seats[own]);
+    if (world.seats.every((it) => teamOf(it) === team)) return 0.5;
+    const mean = (counts: Parameters<typeof meanReturn>[2]["counts"]) =>
+      meanReturn(world, this.#returns, { env, counts });
+    const difference = mean((_, seat) => seat === own) -
+      mean((it) => teamOf(it) !== team);
+    return difference === 0 ? 0.5 : difference > 0 ? 1 : 0;
   }
 
   /** Copies what the learner sees in each world. */
@@ -378,7 +383,7 @@ export class SelfPlayVecEnv<O extends Batch = Batch, A extends Batch = Batch>
     const size = masks ? masks.length / numEnvs : 0;
     for (const seat of this.#options.seats) {
       if (!this.#seats.includes(seat)) continue;
-      const seen = world.observe(seat), allowed = world.actionMasks?.(seat);
+      const { seen, masks: allowed } = viewOf(world as World, seat);
       for (let row = 0; row < numEnvs; row++) {
         if (this.#seats[row] !== seat) continue;
         copyRow(space, { batch: seen, row }, { batch, row });

@@ -426,6 +426,16 @@ for (const [options, message] of REFUSED) {
   });
 }
 
+Deno.test("a recurrent policy plays against another player", () => {
+  const env = new SelfPlayVecEnv(new TicTacToe({ numEnvs: 4 }), {
+    opponent: randomPlayer,
+  });
+  env.play(Object.assign(new Numbered(), { model: { stateSize: 8 } }));
+  env.reset({ seed: 0 });
+  assertEquals(playOn(env, new SeededRandom(0), 5).length, 5);
+  assertEquals(env.ratings().snapshots, []);
+});
+
 Deno.test("a policy that is recurrent, or cannot be frozen, plays no games", () => {
   const env = new SelfPlayVecEnv(new TicTacToe({ numEnvs: 4 }));
   const learner = new Numbered();

@@ -1,0 +1,45 @@
+import type { RoleSpaces, Seat, World } from "@bellman/types";
+
+/** Returns the role of a seat. */
+export function roleOf({ role = "player" }: Seat): string {
+  return role;
+}
+
+/** Returns the team of a seat, by default its own. */
+export function teamOf({ name, team = name }: Seat): string {
+  return team;
+}
+
+/** Returns the spaces of a seat. */
+export function spacesOf(
+  { seats, roles }: Pick<World, "seats" | "roles">,
+  seat: number,
+): RoleSpaces {
+  return roles[roleOf(seats[seat])];
+}
+
+/** Names a game in error messages. */
+export function gameName({ spec, constructor }: World): string {
+  return spec?.id ?? constructor.name;
+}
+
+/**
+ * Averages what some seats of a world got.
+ *
+ * @param returns Rewards so far, `[numEnvs, seats]`.
+ * @param counts Tells whether a seat counts.
+ * @returns The mean; 0 where none counts.
+ */
+export function meanReturn(
+  { seats }: Pick<World, "seats">,
+  returns: Float64Array,
+  { env, counts }: { env: number; counts(seat: Seat, index: number): boolean },
+): number {
+  let sum = 0, count = 0;
+  for (let seat = 0; seat < seats.length; seat++) {
+    if (!counts(seats[seat], seat)) continue;
+    sum += returns[env * seats.length + seat];
+    count++;
+  }
+  return sum / Math.max(1, count);
+}
