@@ -421,22 +421,13 @@ function checkConfig(
   const settled = settledConfig(config, context);
   checkReplay(settled, { of: "SAC", ...context });
   const { actionSpace, observationSpace } = context;
-  const { numCritics, targetCritics, quantiles, droppedQuantiles } = settled;
+  const { numCritics, targetCritics, quantiles } = settled;
   const { normalization, targetNetworks } = settled;
   const refuse = (settings: string, wanted: string): never => {
     throw new TypeError(`Cannot run SAC with ${settings}: expected ${wanted}`);
   };
   if (config.useSde && actionSpace.type !== "box") {
     refuse("useSde and discrete actions", "box actions");
-  }
-  if (config.droppedQuantiles !== null && quantiles === null) {
-    refuse("droppedQuantiles and no quantiles", "quantiles or method: tqc");
-  }
-  if (quantiles !== null && droppedQuantiles >= quantiles) {
-    refuse(
-      `droppedQuantiles: ${droppedQuantiles} and quantiles: ${quantiles}`,
-      `droppedQuantiles below ${quantiles}`,
-    );
   }
   if (targetCritics !== null && targetCritics > numCritics) {
     refuse(

@@ -1,4 +1,5 @@
 import type { AgentContext } from "@bellman/agent";
+import { droppedOf } from "@bellman/policies";
 import type { SacConfig } from "./config.ts";
 
 /** Settings whose null stands for a default. */
@@ -109,8 +110,10 @@ export function settledConfig(
     ...settled,
     // One update of the policy for each round of updates.
     policyDelay: settled.policyDelay ?? Math.max(1, settled.gradientSteps),
-    droppedQuantiles: config.droppedQuantiles ??
-      Math.max(0, Math.min(2, (settled.quantiles ?? 0) - 1)),
+    droppedQuantiles: droppedOf(settled, {
+      of: "SAC",
+      expected: "quantiles or method: tqc",
+    }),
     targetNetworks: hasTargetNetworks(config),
     criticHiddenSizes: config.criticHiddenSizes ?? config.hiddenSizes,
   };

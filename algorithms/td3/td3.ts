@@ -15,6 +15,7 @@ import {
 } from "@bellman/agent";
 import {
   deterministicPolicy,
+  droppedOf,
   functionOptions,
   pickPrefix,
   qFunction,
@@ -134,7 +135,10 @@ function partsOf(config: Td3Config, context: BuildContext): AnyParts {
     scheduledOverRun(value, { ...context, schedule });
   const rate = scheduled(learningRate);
   const criticRate = scheduled(config.criticLearningRate ?? learningRate);
-  const options = { ...config, droppedQuantiles: droppedOf(config) };
+  const options = {
+    ...config,
+    droppedQuantiles: droppedOf(config, { of: "TD3" }),
+  };
   const { learn, critics } = td3Update(model, options);
   return {
     policy,
@@ -155,11 +159,6 @@ function partsOf(config: Td3Config, context: BuildContext): AnyParts {
         qf.apply(pickPrefix(critics, "qf1"), observations, actions!),
     },
   };
-}
-
-/** Returns the number of target quantiles that are dropped for each Q-function. */
-function droppedOf({ quantiles, droppedQuantiles }: Td3Config): number {
-  return droppedQuantiles ?? Math.max(0, Math.min(2, (quantiles ?? 0) - 1));
 }
 
 /** Lists settings that have no effect given the others. */
@@ -189,19 +188,5 @@ function checkConfig(
     );
   }
   checkReplay(config, { of: title, ...context });
-  const { quantiles, droppedQuantiles: dropped } = config;
-  const refuse = (settings: string, wanted: string): never => {
-    throw new TypeError(
-      `Cannot run ${title} with ${settings}: expected ${wanted}`,
-    );
-  };
-  if (dropped === null) return;
-  if (quantiles === null) {
-    refuse("droppedQuantiles and no quantiles", "quantiles");
-  } else if (dropped >= quantiles) {
-    refuse(
-      `droppedQuantiles: ${dropped} and quantiles: ${quantiles}`,
-      `droppedQuantiles below ${quantiles}`,
-    );
-  }
+  droppedOf(config, { of: title });
 }

@@ -70,7 +70,8 @@ export class FrozenActor<const S extends Space = Space>
   readonly #actor: PolicyActor<S>;
   /** Copies of parameters, and of the numbers of the scaling. */
   readonly #own: Record<string, Float32Array | Int32Array | Float64Array>;
-  readonly #read: (observations: ObservationBatch) => ObservationInputArrays;
+  /** Returns scaled observations, where there is a scaling. */
+  readonly #scaled: (given: ObservationBatch) => ObservationBatch;
 
   /**
    * Copies parameters and scaling.
@@ -88,18 +89,16 @@ export class FrozenActor<const S extends Space = Space>
     this.numEnvs = options.numEnvs;
     this.#actor = new PolicyActor(policy, { ...others, params: () => held });
     this.#own = { ...held };
+    this.#scaled = (given) => given;
+    if (scaling === undefined) return;
     const buffer = observationBuffer(policy, options.numEnvs);
-    if (scaling === undefined) {
-      this.#read = (given) => policy.observationArray(given, buffer);
-      return;
-    }
     const mean = Float64Array.from(scaling.mean);
     const variance = Float64Array.from(scaling.variance);
     Object.assign(this.#own, {
       "scaling/mean": mean,
       "scaling/variance": variance,
     });
-    this.#read = (given) => {
+    this.#scaled = (given) => {
       const seen = policy.observationArray(given, buffer);
       scaleInputs(seen, { ...scaling, mean, variance }, options.numEnvs);
       return seen;
@@ -115,7 +114,7 @@ export class FrozenActor<const S extends Space = Space>
    * @throws {TypeError} If masks are missing, not expected or of a wrong length.
    */
   act(observations: ObservationBatch, actionMasks?: Uint8Array): ActionsIn<S> {
-    return this.#actor.act(this.#read(observations), actionMasks);
+    return this.#actor.act(this.#scaled(observations), actionMasks);
   }
 
   /**

@@ -51,6 +51,55 @@ export function quantileLosses(
 }
 
 /**
+ * Checks how many of the largest target quantiles are dropped for each critic.
+ *
+ * @param config Number of quantiles of each critic, null for none; number to drop, null
+ * for 2, or `quantiles - 1` if that is less.
+ * @param options Name of the algorithm, and what it expects instead of no quantiles.
+ * @returns Number to drop, 0 without quantiles.
+ * @throws {TypeError} If none would be left, or there are none.
+ *
+ * @example
+ * ```ts
+ * import { droppedOf } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dropped = (quantiles: number | null) =>
+ *   droppedOf({ quantiles, droppedQuantiles: null }, { of: "TQC" });
+ * assertEquals([25, 2, null].map(dropped), [2, 1, 0]);
+ * ```
+ */
+export function droppedOf(
+  { quantiles, droppedQuantiles: dropped }: {
+    readonly quantiles: number | null;
+    readonly droppedQuantiles: number | null;
+  },
+  { of, expected = "quantiles" }: {
+    /** Name of the algorithm. */
+    readonly of: string;
+    /**
+     * Settings that have quantiles.
+     *
+     * @default "quantiles"
+     */
+    readonly expected?: string;
+  },
+): number {
+  const refuse = (settings: string, wanted: string) =>
+    new TypeError(`Cannot run ${of} with ${settings}: expected ${wanted}`);
+  if (quantiles === null) {
+    if (dropped === null) return 0;
+    throw refuse("droppedQuantiles and no quantiles", expected);
+  }
+  if (dropped === null) return Math.min(2, quantiles - 1);
+  if (dropped < quantiles) return dropped;
+  throw refuse(
+    `droppedQuantiles: ${dropped} and quantiles: ${quantiles}`,
+    `droppedQuantiles below ${quantiles}`,
+  );
+}
+
+/**
  * Joins the quantiles of several critics and leaves out the largest, against
  * overestimation.
  *

@@ -129,14 +129,6 @@ async function opponentOf(
   );
 }
 
-/** Lets snapshots of an agent play in its training environments, if they are games. */
-export function playSnapshots(
-  training: VecEnv,
-  agent: Parameters<NonNullable<ReturnType<typeof gameOf>>["play"]>[0],
-): void {
-  gameOf(training)?.play(agent);
-}
-
 /** Makes callbacks that log the ratings of games. */
 export function gameCallbacks(training: VecEnv | undefined): Callback[] {
   const game = training && gameOf(training);

@@ -13,6 +13,7 @@ import {
 } from "@bellman/compute";
 import { isXlaInstalled } from "@bellman/compute/xla";
 import { describeSpace, spacesEqual } from "@bellman/envs";
+import { gameOf } from "@bellman/envs/games";
 import { tensorVecEnv } from "@bellman/envs/tensor";
 import type {
   GoalFunctions,
@@ -36,7 +37,6 @@ import {
   infoStatisticsOf,
   makeEnvironments,
 } from "./environments.ts";
-import { playSnapshots } from "./games.ts";
 import { memoryError } from "./memory.ts";
 // Loaded by its address in the workers, which packing for npm does not follow.
 import "./worker_environment.ts";
@@ -355,7 +355,7 @@ function agentIn(source: AgentSource): MadeAgent {
     ...agentOptions(source),
     normalization,
   });
-  if (!source.isForEvaluation) playSnapshots(training, algorithm);
+  if (!source.isForEvaluation) gameOf(training)?.play(algorithm);
   return { algorithm, workers: groupsOf(config) };
 }
 

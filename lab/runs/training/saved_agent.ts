@@ -223,19 +223,29 @@ export async function gamesOfRun(
   { isTrusted = false }: { isTrusted?: boolean } = {},
 ): Promise<GameRun> {
   const saved = findAgent(run, { command: "play with", isTrusted });
-  const { checkpoint } = saved;
-  const config = onAnyEngine({
-    ...saved.config,
-    ...{ opponents: {}, opponent: null, evaluationOpponent: "random" },
-  });
-  const setup = await setUpRun(config, () => {}, { isForEvaluation: true });
-  restoreSetup(setup, checkpoint, { actsOnly: true });
-  const { env } = checkpoint.state as Record<string, StateTree>;
+  const { algorithm: agent, close } = await playerSetup(saved);
+  const { env } = saved.checkpoint.state as Record<string, StateTree>;
   return {
-    ...{ dir: run, config: saved.config, agent: setup.algorithm },
+    ...{ dir: run, config: saved.config, agent, close },
     snapshots: savedSnapshots(env),
-    close: setup.close,
   };
+}
+
+/** Restores an agent that plays, whoever its own opponents were. */
+async function playerSetup(
+  { config, checkpoint }: SavedAgent,
+): Promise<RunSetup> {
+  const own = { opponents: {}, opponent: null, evaluationOpponent: "random" };
+  const setup = await setUpRun(onAnyEngine({ ...config, ...own }), () => {}, {
+    isForEvaluation: true,
+  });
+  try {
+    restoreSetup(setup, checkpoint, { actsOnly: true });
+    return setup;
+  } catch (error) {
+    setup.close();
+    throw error;
+  }
 }
 
 /**
@@ -257,16 +267,11 @@ export async function runPlayer(
       `Cannot play ${env} against the run ${run}, which is of ${agent.config.env}: expected a run of ${env}, random or scripted`,
     );
   }
-  const config = onAnyEngine({
-    ...agent.config,
-    ...{ opponents: {}, opponent: null, evaluationOpponent: "random" },
-  });
-  const setup = await setUpRun(config, () => {}, { isForEvaluation: true });
-  restoreSetup(setup, agent.checkpoint, { actsOnly: true });
+  const { algorithm, close } = await playerSetup(agent);
   return {
     player: (numEnvs) =>
-      actorPlayer(setup.algorithm.policy({ frozen: true, numEnvs })),
-    close: setup.close,
+      actorPlayer(algorithm.policy({ frozen: true, numEnvs })),
+    close,
   };
 }
 
