@@ -452,11 +452,10 @@ function checkConfig(
   }
   if (quantiles === null && normalization !== "batch") return;
   // Names what was set: the method, where it gave the setting.
-  const isOf = quantiles !== null
-    ? config.quantiles === null ? `method: ${config.method}` : "quantiles"
-    : config.normalization === null
-    ? `method: ${config.method}`
-    : "normalization: batch";
+  const [key, own] = quantiles !== null
+    ? ["quantiles", "quantiles"] as const
+    : ["normalization", "normalization: batch"] as const;
+  const isOf = config[key] === null ? `method: ${config.method}` : own;
   const others = "or method: sac, redq or droq";
   if (context.masked) refuse(`${isOf} and action masks`, `none, ${others}`);
   if (actionSpace.type === "discrete") {

@@ -13,6 +13,7 @@ import type {
   World,
   WorldStep,
 } from "@bellman/types";
+import { OBJECT, type OptionKinds, whole } from "@bellman/files/options";
 import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
 import { savedArray, snapshotRecord } from "../snapshot.ts";
 import { allocateArray, elementCount } from "../spaces/arrays.ts";
@@ -39,6 +40,18 @@ export interface TimedGameOptions extends GameOptions {
    */
   maxEpisodeSteps?: number;
 }
+
+/** Kinds of the settings of every game. */
+export const GAME: OptionKinds<GameOptions> = {
+  numEnvs: whole(1),
+  spec: OBJECT,
+};
+
+/** Kinds of the settings of the games that a number of steps may cut off. */
+export const TIMED_GAME: OptionKinds<TimedGameOptions> = {
+  ...GAME,
+  maxEpisodeSteps: whole(1),
+};
 
 /** Facts about each world of a game. */
 export interface GameFacts {

@@ -1,4 +1,4 @@
-import { checkOptions, OBJECT, whole } from "@bellman/files/options";
+import { checkOptions } from "@bellman/files/options";
 import type {
   BoxArray,
   RandomSource,
@@ -9,7 +9,12 @@ import type {
 import { Canvas, type Color, type Point } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import { Grid, type GridShape } from "./_grid.ts";
-import { ArrayWorld, type GameArray, type GameOptions } from "./array_world.ts";
+import {
+  ArrayWorld,
+  GAME,
+  type GameArray,
+  type GameOptions,
+} from "./array_world.ts";
 import {
   type Player,
   playsIn,
@@ -34,8 +39,6 @@ const SEARCH = {
     (it: number) => it === Infinity || Number.isSafeInteger(it) && it >= 1,
   ],
 } as const;
-
-const GAME = { numEnvs: whole(1), spec: OBJECT };
 
 /** Games on a board: their shape, and the plies that their scripted player looks ahead. */
 const GAMES = {

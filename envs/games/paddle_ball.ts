@@ -1,4 +1,4 @@
-import { checkOptions, OBJECT, whole } from "@bellman/files/options";
+import { checkOptions, whole } from "@bellman/files/options";
 import type {
   BoxArray,
   RandomSource,
@@ -10,6 +10,7 @@ import { box, discrete } from "../spaces/constructors.ts";
 import {
   ArrayWorld,
   type GameArray,
+  TIMED_GAME,
   type TimedGameOptions,
 } from "./array_world.ts";
 import {
@@ -28,10 +29,7 @@ export interface PaddleBallOptions extends TimedGameOptions {
   points?: number;
 }
 
-const OPTIONS = {
-  ...{ numEnvs: whole(1), spec: OBJECT },
-  ...{ points: whole(1), maxEpisodeSteps: whole(1) },
-};
+const OPTIONS = { ...TIMED_GAME, points: whole(1) };
 
 /** Half of a paddle's length, and its way in a step. */
 const PADDLE = 0.2, PADDLE_SPEED = 0.06;

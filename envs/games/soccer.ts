@@ -1,4 +1,4 @@
-import { checkOptions, FLAG, OBJECT, whole } from "@bellman/files/options";
+import { checkOptions, FLAG } from "@bellman/files/options";
 import type {
   BoxArray,
   RandomSource,
@@ -10,6 +10,7 @@ import { box, discrete } from "../spaces/constructors.ts";
 import {
   ArrayWorld,
   type GameArray,
+  TIMED_GAME,
   type TimedGameOptions,
 } from "./array_world.ts";
 import {
@@ -28,10 +29,7 @@ export interface SoccerOptions extends TimedGameOptions {
   tackles?: boolean;
 }
 
-const OPTIONS = {
-  ...{ numEnvs: whole(1), spec: OBJECT },
-  ...{ tackles: FLAG, maxEpisodeSteps: whole(1) },
-};
+const OPTIONS = { ...TIMED_GAME, tackles: FLAG };
 
 const SEATS = ["blue0", "blue1", "red0", "red1"]
   .map((name) => ({ name, team: name.slice(0, -1) }));
