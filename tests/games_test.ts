@@ -97,6 +97,14 @@ Deno.test("a league that was ended goes on and gives the same file", async () =>
     assertEquals((await league(other)).code, 0);
     assertEquals(await Deno.readTextFile(other), text);
   }
+  for (const damaged of ["null", "{", '"league"', "{}"]) {
+    const other = `${root}/damaged.json`;
+    await Deno.writeTextFile(other, damaged);
+    const { code, err } = await league(other);
+    assertEquals([code, err.trim().split("\n").length], [2, 1], err);
+    assertStringIncludes(err, "Cannot go on with the league");
+    assertEquals(await Deno.readTextFile(other), damaged);
+  }
   const other = await capture("league", dir, "--games=10", `--out=${path}`);
   assertEquals(other.code, 2);
   assertStringIncludes(other.err, "it is of other players or settings");

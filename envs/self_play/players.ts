@@ -102,6 +102,23 @@ export const randomPlayer: Player = (world, turn) => {
 };
 
 /**
+ * Finds out if a world has a scripted player.
+ *
+ * @param world Worlds.
+ * @returns True where it has a method `scripted`.
+ * @example
+ * ```ts
+ * import { isScripted, TicTacToe } from "@bellman/envs/games";
+ * import { assert } from "@std/assert";
+ *
+ * assert(isScripted(new TicTacToe()));
+ * ```
+ */
+export function isScripted(world: World): world is ScriptedWorld {
+  return typeof (world as Partial<ScriptedWorld>).scripted === "function";
+}
+
+/**
  * Returns the scripted player of a world: TicTacToe's is perfect, ConnectFour's takes
  * wins and blocks, PaddleBall's follows the ball, Soccer's takes it to the goal.
  *
@@ -122,7 +139,7 @@ export const randomPlayer: Player = (world, turn) => {
  * ```
  */
 export function scriptedPlayer(world: World): Player {
-  if (typeof (world as Partial<ScriptedWorld>).scripted === "function") {
+  if (isScripted(world)) {
     return (world, turn) => (world as ScriptedWorld).scripted(turn);
   }
   throw new TypeError(

@@ -1,11 +1,11 @@
 import { makeWorld } from "@bellman/envs";
 import {
   actorPlayer,
+  isScripted,
   type MatchResult,
   type Player,
   playerNamed,
   playMatch,
-  type ScriptedWorld,
 } from "@bellman/envs/games";
 import { replaceFileSync } from "@bellman/files";
 import { fitRatings, type Ratings } from "@bellman/statistics";
@@ -187,9 +187,7 @@ function participantsOf(
       ),
     ];
   });
-  const isScripted =
-    typeof (world as Partial<ScriptedWorld>).scripted === "function";
-  const byRules = isScripted ? ["scripted", "random"] : ["random"];
+  const byRules = isScripted(world) ? ["scripted", "random"] : ["random"];
   return [
     ...agents,
     ...byRules.map((name) => ({
@@ -231,7 +229,7 @@ function identityOf(actor: Actor): string {
 /** Reads the matches of a file, if there is one. */
 function continued(path: string, start: League): League {
   if (!existsSync(path)) return start;
-  let saved: League;
+  let saved: Partial<League> | null;
   try {
     saved = JSON.parse(readFileSync(path, "utf8"));
   } catch {
@@ -241,12 +239,14 @@ function continued(path: string, start: League): League {
   }
   const settings = (it: Partial<League>) =>
     JSON.stringify([it.game, it.games, it.seed, it.openings, it.players]);
-  if (settings(saved) !== settings(start)) {
+  const { matches } = saved ?? {};
+  const isSame = saved !== null && settings(saved) === settings(start);
+  if (!isSame || !Array.isArray(matches)) {
     throw new UsageError(
       `Cannot go on with the league ${path}: it is of other players or settings; name another file, or remove it`,
     );
   }
-  return { ...start, matches: saved.matches };
+  return { ...start, matches };
 }
 
 /** Plays the matches that are left. */

@@ -1,6 +1,6 @@
 import { defaultRegistry, makeWorld } from "@bellman/envs";
 import { hintAt } from "@bellman/files/options";
-import { gameOf, type Player, type ScriptedWorld } from "@bellman/envs/games";
+import { gameOf, isScripted, type Player } from "@bellman/envs/games";
 import type { Callback } from "@bellman/training";
 import type { VecEnv } from "@bellman/types";
 import { UsageError } from "../program/errors.ts";
@@ -107,10 +107,8 @@ export async function gameOptions(
 /** Names the player that evaluations are against: the scripted one, if there is one. */
 function usualJudge({ env, envKwargs }: ResolvedConfig): string {
   const world = makeWorld(env, { numEnvs: 1, kwargs: envKwargs });
-  const isScripted =
-    typeof (world as Partial<ScriptedWorld>).scripted === "function";
   world.close();
-  return isScripted ? "scripted" : "random";
+  return isScripted(world) ? "scripted" : "random";
 }
 
 /** Opponents by name; others are runs. */
