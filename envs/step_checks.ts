@@ -26,7 +26,8 @@ export interface StepPlace {
   /** Environment steps taken, this one included. */
   readonly step: number;
   /**
-   * Space of one action, to tell the parts of masks.
+   * Space of one action, to tell the parts of masks; a dict of the roles of a game,
+   * whose observations then have the rows of each role.
    *
    * @default masks are of one part
    */
@@ -146,7 +147,16 @@ export function checkObservations(
   observations: unknown,
   place: StepPlace,
 ): void {
-  checkBatch("observation", observations, place);
+  const { numEnvs, step, actionSpace } = place;
+  if (actionSpace?.type !== "dict") {
+    return checkBatch("observation", observations, place);
+  }
+  // Entries of a game whose roles learn hold the rows of one role each.
+  const parts = partsOf("observation", observations, step);
+  for (const [role, part] of parts) {
+    const rows = { ...place, numEnvs: numEnvs / parts.length };
+    checkBatch(`observation of ${role}`, part, rows);
+  }
 }
 
 /**
@@ -192,6 +202,8 @@ export function checkStep(observed: VecStep, place: StepPlace): void {
     if (copy >= 0) refuse("reward", rewards[copy], copy, place);
   }
   checkObservations(observed.observations, place);
+  // The agent of each role checks the rest.
+  if (place.actionSpace?.type === "dict") return;
   const { actionMasks, finalActionMasks } = observed;
   if (actionMasks !== undefined) checkMasks(actionMasks, place);
   for (let i = 0; i < numEnvs; i++) {

@@ -578,6 +578,13 @@ export type Awaitable<T> = T | Promise<T>;
 export interface Actor {
   /** Number of environments that it acts in, if that is fixed. */
   readonly numEnvs?: number;
+  /**
+   * Roles of a {@linkcode World} that it plays, each with a policy of its own: it takes
+   * and returns dicts with the rows of each role.
+   *
+   * @default it has one policy
+   */
+  readonly roles?: readonly string[];
   /** Chooses one allowed action for each environment. */
   act(observations: Batch, actionMasks?: Uint8Array): Awaitable<Batch>;
   /** Records a step, so that recurrent actors reset the rows of finished episodes. */

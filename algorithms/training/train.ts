@@ -251,8 +251,9 @@ class TrainingLoop implements TrainContext, ProgressState {
       if (this.env !== undefined) {
         this.#endEpisodes();
         this.#observations = this.env.reset(start);
-        const { numEnvs } = this.env;
-        checkObservations(this.#observations, { numEnvs, step: 0 });
+        const { numEnvs, actionSpace } = this.env;
+        const place = { numEnvs, actionSpace, step: 0 };
+        checkObservations(this.#observations, place);
       }
       this.#startedAt = this.#now();
       await this.#callbacks.notify("onStart", this);

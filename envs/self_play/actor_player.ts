@@ -2,10 +2,12 @@ import type { Actor, Batch, BoxArray, Space, World } from "@bellman/types";
 import { countChoices } from "../_action_masks.ts";
 import { type Player, playsIn } from "./players.ts";
 import { copyRow, mapBatch } from "../spaces/batch.ts";
-import { spacesOf } from "./_seats.ts";
+import { roleOf, spacesOf } from "./_seats.ts";
 
 /** What a seat sees and may do in all worlds. */
 export interface SeatView {
+  /** Its role. */
+  readonly role: string;
   /** Space of its actions. */
   readonly actionSpace: Space;
   /** Observations in all worlds. */
@@ -17,6 +19,7 @@ export interface SeatView {
 /** Looks at all worlds from a seat, once for all actors that play it. */
 export function viewOf(world: World, seat: number): SeatView {
   return {
+    role: roleOf(world.seats[seat]),
     actionSpace: spacesOf(world, seat).actionSpace,
     seen: world.observe(seat),
     masks: world.actionMasks?.(seat),
@@ -38,7 +41,7 @@ interface Rows {
 /** Lets an actor choose for some rows of a seat; others stay as they are. */
 export function actAs(
   actor: Actor,
-  { actionSpace, seen, masks }: SeatView,
+  { role, actionSpace, seen, masks }: SeatView,
   { which, actions, from, to }: Rows,
 ): void {
   const first = which.indexOf(1, from);
@@ -56,12 +59,14 @@ export function actAs(
       if (which[row] === 0) allowed.fill(1, at, at + size);
     }
   }
-  const chosen = actor.act(mapBatch(seen, rowsOf), allowed);
-  if (chosen instanceof Promise) {
+  const rows = mapBatch(seen, rowsOf), byRole = actor.roles !== undefined;
+  const given = actor.act(byRole ? { [role]: rows } : rows, allowed);
+  if (given instanceof Promise) {
     throw new TypeError(
       "Cannot play with an actor that returns promises: expected actions",
     );
   }
+  const chosen = byRole ? (given as Record<string, Batch>)[role] : given;
   for (let row = from; row < to; row++) {
     if (which[row] === 0) continue;
     const source = { batch: chosen, row: row - from };

@@ -176,7 +176,7 @@ export class GameEnv implements Env {
 }
 
 /**
- * Finds the games inside of wrappers.
+ * Finds the games of one role inside of wrappers.
  *
  * @param env Vector environment.
  * @returns The environment whose snapshots play, or undefined if there is none.

@@ -10,7 +10,7 @@ import type {
 import { randomPlayer } from "./players.ts";
 import { SeededRandom } from "../random.ts";
 import { savedArray, snapshotRecord, wrongEntry } from "../snapshot.ts";
-import { teamOf } from "./_seats.ts";
+import { gameName, roleOf, teamOf } from "./_seats.ts";
 import { actAs, viewOf } from "./actor_player.ts";
 import { NEWEST, OpponentPool } from "./opponent_pool.ts";
 import type { SettledOptions } from "./options.ts";
@@ -90,8 +90,8 @@ export class Opponents {
         "Cannot play with snapshots of an agent whose policy has no save and load: expected an agent of @bellman/agent",
       );
     }
-    const { model } = learner as { model?: { stateSize?: number } };
-    if (model?.stateSize) {
+    this.#checkRoles(actor);
+    if (isRecurrent(learner)) {
       throw new TypeError(
         "Cannot play with snapshots of a recurrent policy, which would remember moves of other games: expected a network without memory",
       );
@@ -99,6 +99,19 @@ export class Opponents {
     this.#learner = learner;
     if (this.#states !== undefined) this.#restore(this.#states);
     else if (this.pool.count === 0) this.#takeSnapshot();
+  }
+
+  /** Throws unless the learner's policy, or one of its policies, fits each seat. */
+  #checkRoles({ roles }: Actor): void {
+    const { seats } = this.#world, { role } = this.#options;
+    const played = roles ?? [role];
+    const other = seats.map(roleOf).find((it) => !played.includes(it));
+    if (other === undefined) return;
+    throw new TypeError(
+      `Cannot play the role ${other} of ${
+        gameName(this.#world)
+      } with snapshots of an agent of ${played}: expected an opponent, or an agent for each role`,
+    );
   }
 
   /** Counts the learner's steps: takes snapshots and draws opponents when it is time. */
@@ -293,6 +306,17 @@ export class Opponents {
   close(): void {
     for (const actor of this.#actors) actor?.close?.();
   }
+}
+
+/** Finds out if a policy of a learner has a memory. */
+function isRecurrent(
+  learner: Learner & {
+    agents?: Readonly<Record<string, Learner>>;
+    model?: { stateSize?: number };
+  },
+): boolean {
+  const { agents = {}, model } = learner;
+  return Boolean(model?.stateSize) || Object.values(agents).some(isRecurrent);
 }
 
 /** Snapshot of a learner in a saved environment. */

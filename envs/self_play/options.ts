@@ -62,6 +62,12 @@ export interface SnapshotOptions {
    * @default "swap"
    */
   seat?: string;
+  /**
+   * The learner's role, whose seats it takes.
+   *
+   * @default the only one of the seats that it may take
+   */
+  role?: string;
 }
 
 /** Options of {@linkcode SelfPlayVecEnv}. */
@@ -80,8 +86,6 @@ export interface SettledOptions
   readonly opponent?: Player;
   /** Seats that the learner takes, in turn. */
   readonly seats: readonly number[];
-  /** Role of these seats. */
-  readonly role: string;
 }
 
 const KINDS: OptionKinds<SelfPlayOptions> = {
@@ -94,6 +98,7 @@ const KINDS: OptionKinds<SelfPlayOptions> = {
   randomMoves: NUMBER,
   openings: whole(0),
   seat: TEXT,
+  role: TEXT,
 };
 
 /** Finds out if a name is that of an option of self-play. */
@@ -106,9 +111,9 @@ export function settledOptions(
   options: SelfPlayOptions,
   world: World,
 ): SettledOptions {
-  const { numEnvs, seats: all, roles } = world, name = gameName(world);
+  const { numEnvs } = world;
   checkOptions("self-play", options, KINDS);
-  const { opponent, seat = "swap", ...numbers } = options;
+  const { opponent, seat, role, ...numbers } = options;
   const groups = numbers.groups ??
     [4, 3, 2, 1].find((it) => numEnvs % it === 0)!;
   const settled = {
@@ -135,24 +140,42 @@ export function settledOptions(
       `Cannot play in ${groups} groups of ${numEnvs} worlds: expected groups that divide numEnvs`,
     );
   }
+  return { ...settled, ...seatsToTake(world, { seat, role }) };
+}
+
+/** Finds the seats that the learner takes, and their role. */
+function seatsToTake(
+  world: World,
+  { seat = "swap", role }: Pick<SelfPlayOptions, "seat" | "role">,
+): Pick<SettledOptions, "seats" | "role"> {
+  const { seats: all, roles } = world, name = gameName(world);
   const names = all.map((it) => it.name);
   if (seat !== "swap" && !names.includes(seat)) {
     throw new RangeError(
       `Unknown seat '${seat}' of ${name}: ${hintAt(seat, [...names, "swap"])}`,
     );
   }
-  const taken = [...all.keys()].filter((it) =>
-    seat === "swap" || names[it] === seat
+  if (role !== undefined && !Object.hasOwn(roles, role)) {
+    throw new RangeError(
+      `Unknown role '${role}' of ${name}: ${hintAt(role, Object.keys(roles))}`,
+    );
+  }
+  const seats = [...all.keys()].filter((it) =>
+    (seat === "swap" || names[it] === seat) &&
+    (role === undefined || roleOf(all[it]) === role)
   );
-  const [role, ...others] = new Set(
-    taken.map((it) => roleOf(all[it])),
-  );
+  const [own, ...others] = new Set(seats.map((it) => roleOf(all[it])));
+  if (own === undefined) {
+    throw new RangeError(
+      `Cannot take a seat of ${name}: ${seat} has not the role ${role}`,
+    );
+  }
   if (others.length > 0) {
     throw new TypeError(
       `Cannot take all seats of ${name} in turn, whose roles are ${
-        Object.keys(roles).join(", ")
-      }: expected one seat, such as ${names[0]}`,
+        [own, ...others].join(", ")
+      }: expected a role, a seat, or an agent for each role`,
     );
   }
-  return { ...settled, seats: taken, role };
+  return { seats, role: own };
 }
