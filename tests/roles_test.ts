@@ -192,7 +192,7 @@ Deno.test("an agent of one role is no opponent in another", () => {
   assertThrows(
     () => new SelfPlayVecEnv(world),
     TypeError,
-    "whose roles are cat, mouse: expected a role, a seat, or an agent for each role",
+    "as cat and mouse have other spaces: expected a role, a seat, or an agent for each role",
   );
   assertThrows(
     () => new SelfPlayVecEnv(world, { role: "dog" }),

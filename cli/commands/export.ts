@@ -28,13 +28,18 @@ export const exportCommand: Command = {
       "batch N",
       "Observations that the file takes at once; any number by default.",
     ),
+    option("role NAME", "Role of the policy, in games with one of each."),
     ...AGENT_OPTIONS.filter(({ name }) => name !== "seed"),
   ],
   async run(options, io) {
     const agent = agentOf(options, "export", { environment: false });
     const { config, deterministic, checkpoint: { step } } = agent;
     const batchSize = integerOf(options, "batch", { fallback: undefined });
-    const path = valueOf(options, "out") ?? outputPath(agent, "policy.onnx");
+    const role = valueOf(options, "role");
+    const path = valueOf(options, "out") ?? outputPath(
+      agent,
+      role === undefined ? "policy.onnx" : `policy.${role}.onnx`,
+    );
     // What is there is replaced, so it should be no other file of the run's.
     if (!path.endsWith(".onnx")) {
       throw new UsageError(
@@ -43,7 +48,7 @@ export const exportCommand: Command = {
     }
     await checkWritable(path, "the policy");
     await withAgent(agent, (setup) => {
-      const file = policyFile(setup, { batchSize, deterministic });
+      const file = policyFile(setup, { batchSize, deterministic, role });
       if (file === undefined) {
         throw new UsageError(
           `Cannot export an agent of ${config.algorithm}: it has no policy to export`,

@@ -1,3 +1,4 @@
+import { spacesEqual } from "../spaces/values.ts";
 import type { RoleSpaces, Seat, World } from "@bellman/types";
 
 /** Returns the role of a seat. */
@@ -16,6 +17,12 @@ export function spacesOf(
   seat: number,
 ): RoleSpaces {
   return roles[roleOf(seats[seat])];
+}
+
+/** Finds out if a policy of one role fits another one. */
+export function haveSameSpaces(one: RoleSpaces, other: RoleSpaces): boolean {
+  return spacesEqual(one.observationSpace, other.observationSpace) &&
+    spacesEqual(one.actionSpace, other.actionSpace);
 }
 
 /** Names a game in error messages. */

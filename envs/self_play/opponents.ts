@@ -10,7 +10,7 @@ import type {
 import { randomPlayer } from "./players.ts";
 import { SeededRandom } from "../random.ts";
 import { savedArray, snapshotRecord, wrongEntry } from "../snapshot.ts";
-import { gameName, roleOf, teamOf } from "./_seats.ts";
+import { gameName, haveSameSpaces, roleOf, teamOf } from "./_seats.ts";
 import { actAs, viewOf } from "./actor_player.ts";
 import { NEWEST, OpponentPool } from "./opponent_pool.ts";
 import type { SettledOptions } from "./options.ts";
@@ -103,14 +103,17 @@ export class Opponents {
 
   /** Throws unless the learner's policy, or one of its policies, fits each seat. */
   #checkRoles({ roles }: Actor): void {
-    const { seats } = this.#world, { role } = this.#options;
-    const played = roles ?? [role];
-    const other = seats.map(roleOf).find((it) => !played.includes(it));
-    if (other === undefined) return;
+    const world = this.#world, { role } = this.#options;
+    const fits = (it: string) =>
+      roles?.includes(it) ?? haveSameSpaces(world.roles[it], world.roles[role]);
+    const odd = world.seats.map(roleOf).find((it) => !fits(it));
+    if (odd === undefined) return;
     throw new TypeError(
-      `Cannot play the role ${other} of ${
-        gameName(this.#world)
-      } with snapshots of an agent of ${played}: expected an opponent, or an agent for each role`,
+      `Cannot play the role ${odd} of ${
+        gameName(world)
+      } with snapshots of an agent of ${
+        roles ?? role
+      }: expected an opponent, or an agent for each role`,
     );
   }
 

@@ -8,7 +8,7 @@ import {
   TEXT,
   whole,
 } from "@bellman/files/options";
-import { gameName, roleOf } from "./_seats.ts";
+import { gameName, haveSameSpaces, roleOf } from "./_seats.ts";
 import type { Player } from "./players.ts";
 
 /** Options of games whose other seats are played by snapshots of the learner. */
@@ -65,7 +65,7 @@ export interface SnapshotOptions {
   /**
    * The learner's role, whose seats it takes.
    *
-   * @default the only one of the seats that it may take
+   * @default all roles, if they have the same spaces
    */
   role?: string;
 }
@@ -165,16 +165,15 @@ function seatsToTake(
     (role === undefined || roleOf(all[it]) === role)
   );
   const [own, ...others] = new Set(seats.map((it) => roleOf(all[it])));
+  const odd = others.find((it) => !haveSameSpaces(roles[it], roles[own]));
   if (own === undefined) {
     throw new RangeError(
       `Cannot take a seat of ${name}: ${seat} has not the role ${role}`,
     );
   }
-  if (others.length > 0) {
+  if (odd !== undefined) {
     throw new TypeError(
-      `Cannot take all seats of ${name} in turn, whose roles are ${
-        [own, ...others].join(", ")
-      }: expected a role, a seat, or an agent for each role`,
+      `Cannot take all seats of ${name} in turn, as ${own} and ${odd} have other spaces: expected a role, a seat, or an agent for each role`,
     );
   }
   return { seats, role: own };

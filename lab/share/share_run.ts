@@ -195,6 +195,11 @@ async function filesOf(
   { name, license, withModules = false, onNotice = () => {} }: ShareOptions,
 ): Promise<Map<string, Uint8Array>> {
   const { dir, config, deterministic, seed, checkpoint } = agent;
+  if (setup.environments.roles !== undefined) {
+    throw new UsageError(
+      `Cannot share ${dir}: ${config.env} has a policy of each role, expected one policy`,
+    );
+  }
   const policy = policyFile(setup, { deterministic });
   if (policy === undefined) {
     throw new UsageError(

@@ -23,7 +23,7 @@ export const LOCK_FILE = "run.lock";
  * | `run.lock` | the process that trains it at present |
  * | `plots/` | images of the agent |
  * | `videos/` | episodes of the agent |
- * | `policy.onnx` | the trained policy |
+ * | `policy.onnx` | the trained policy; `policy.ROLE.onnx` in games with one of each role |
  * | `report.html` | curves |
  *
  * @example

@@ -205,21 +205,30 @@ function uniqueNames(names: readonly string[]): string[] {
   });
 }
 
+/** State of an actor: its parameters, and how it acts with them. */
+type Saved = Record<"own" | "acting", StateTree>;
+
+/** Splits the state of an actor into those of its roles. */
+function statesOf(actor: Actor, state: StateTree): Record<string, Saved> {
+  return (actor.roles ? state : { player: state }) as Record<string, Saved>;
+}
+
 /** Gives an actor the parameters of a snapshot. */
 function withParameters(actor: Actor, snapshot: StateTree): Actor {
-  const [{ acting }, { own }] = [actor.save!(), snapshot]
-    .map((it) => it as Record<string, StateTree>);
-  actor.load!({ acting, own });
+  const given = statesOf(actor, snapshot);
+  const states = Object.entries(statesOf(actor, actor.save!()))
+    .map(([role, { acting }]) => [role, { acting, own: given[role].own }]);
+  const all = Object.fromEntries(states);
+  actor.load!(actor.roles ? all : all.player);
   return actor;
 }
 
 /** Returns a text that tells the parameters of an actor from any others. */
 function identityOf(actor: Actor): string {
-  const { own } = actor.save!() as { own: Record<string, Float32Array> };
+  const arrays = Object.values(statesOf(actor, actor.save!()))
+    .flatMap(({ own }) => Object.entries(own as Record<string, Float32Array>));
   const hash = sha256.create();
-  for (
-    const [path, { buffer, byteOffset, byteLength }] of Object.entries(own)
-  ) {
+  for (const [path, { buffer, byteOffset, byteLength }] of arrays) {
     hash.update(new TextEncoder().encode(path));
     hash.update(new Uint8Array(buffer, byteOffset, byteLength));
   }

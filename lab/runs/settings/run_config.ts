@@ -36,11 +36,17 @@ export interface RunConfig {
    */
   evaluationEnvKwargs: Record<string, unknown>;
   /**
-   * Snapshots of the agent that play the other seats of games, such as {"window": 50}: window of them are kept, one is taken every snapshotEvery steps, opponents are drawn every swapEvery steps for each of groups of worlds, the newest policy with the probability latest; randomMoves is the share of random moves, openings the most random moves at the start, seat the agent's seat; null for none.
+   * Snapshots of the agent that play the other seats of games, such as {"window": 50}: window of them are kept, one is taken every snapshotEvery steps, opponents are drawn every swapEvery steps for each of groups of worlds, the newest policy with the probability latest; randomMoves is the share of random moves, openings the most random moves at the start, seat the agent's seat, role its role; null for none.
    *
    * @default {}
    */
   opponents: SnapshotOptions | null;
+  /**
+   * Policies of a game whose seats have several roles: separate for one of each role, shared for one that takes all seats in turn, as far as these have the same spaces.
+   *
+   * @default "separate"
+   */
+  roles: "separate" | "shared";
   /**
    * Opponent in games instead of snapshots: random, scripted, or the folder of a run.
    *

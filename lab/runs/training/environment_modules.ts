@@ -4,8 +4,10 @@ import {
   defaultRegistry,
   type EnvRegistry,
   envSpec,
+  makeWorld,
   registeredIds,
 } from "@bellman/envs";
+import { checkWorld } from "@bellman/envs/games";
 import type { Env } from "@bellman/types";
 import {
   GYMNASIUM,
@@ -170,18 +172,23 @@ const CHECK = { steps: 50, playSeconds: 0.5, render: false };
  * @throws {UsageError} If it is not.
  */
 export function checkOwnEnvironment(
-  { env: id, envModules, vectorization }: ResolvedConfig,
+  { env: id, envModules, envKwargs, vectorization }: ResolvedConfig,
   make: () => Env,
 ): void {
   // Environments in processes may not be able to run in this one.
   const isElsewhere = isGymnasium(id) || vectorization === "subprocesses";
   if (envModules.length === 0 || isElsewhere) return;
-  const env = make();
+  // Who plays the other seats of a game does not matter.
+  const isWorld = defaultRegistry.get(id)?.makeWorld !== undefined;
+  const env = isWorld
+    ? makeWorld(id, { numEnvs: 2, kwargs: envKwargs })
+    : make();
   try {
-    checkEnv(env, CHECK);
+    if ("seats" in env) checkWorld(env, { steps: CHECK.steps, render: false });
+    else checkEnv(env, CHECK);
   } catch (error) {
     const message = messageOf(error);
-    const why = message.replace(/^The environment is broken: /, "");
+    const why = message.replace(/^The (environment|world) is broken: /, "");
     const fault = why === message ? "failed in its check" : "is broken";
     throw new UsageError(
       `Cannot train on ${id}, which ${fault}: ${why}; --unchecked trains on it as it is`,

@@ -6,12 +6,18 @@ import {
   SyncVecEnv,
   Wrapper,
 } from "@bellman/envs";
+import { RolesVecEnv } from "@bellman/envs/games";
 import type { RestartEvent } from "@bellman/envs/workers";
 import type { Env, Space, VecEnv } from "@bellman/types";
 import { findAlgorithm } from "../settings/algorithms.ts";
 import type { ClusterOptions } from "../settings/cluster.ts";
 import { isGymnasium } from "../settings/gymnasium.ts";
-import { type GameOptions, gameOptions, type RunPlayers } from "./games.ts";
+import {
+  type GameOptions,
+  gameOptions,
+  type RunPlayers,
+  separateRoles,
+} from "./games.ts";
 import { heapWatch } from "./memory.ts";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { messageOf, UsageError } from "../program/errors.ts";
@@ -71,6 +77,8 @@ export interface Environments extends Omit<ScaledEnvironments, "wrapped"> {
   single(): Env;
   /** Wraps an environment as for evaluation. */
   around(env: Env): VecEnv;
+  /** Environments of each role of a game, where each has a policy. */
+  roles?: Readonly<Record<string, Environments>>;
   /** Closes all environments made here. */
   close(): void;
 }
@@ -95,6 +103,72 @@ export interface Environments extends Omit<ScaledEnvironments, "wrapped"> {
  * ```
  */
 export async function makeEnvironments(
+  config: ResolvedConfig,
+  hosting: Hosting,
+): Promise<Environments> {
+  const roles = hosting.spaces === undefined ? separateRoles(config) : [];
+  if (roles.length === 0) return await environmentsOf(config, hosting);
+  const { isForEvaluation } = hosting;
+  return await roleEnvironments(config, {
+    ...{ roles, isForEvaluation },
+    make: (it) => environmentsOf(it, hosting),
+  });
+}
+
+/** Makes the environments of each role, and joins them. */
+async function roleEnvironments(
+  config: ResolvedConfig,
+  { roles, isForEvaluation, make }: {
+    roles: readonly string[];
+    isForEvaluation: Hosting["isForEvaluation"];
+    make: (config: ResolvedConfig) => Promise<Environments>;
+  },
+): Promise<Environments> {
+  const { numEnvs, envKwargs } = config, count = roles.length;
+  if (numEnvs % count !== 0 && !isForEvaluation) {
+    throw new UsageError(
+      `Cannot train the roles ${
+        roles.join(", ")
+      } in ${numEnvs} environments: expected numEnvs that ${count} divides`,
+    );
+  }
+  const parts: Record<string, Environments> = {};
+  const close = () => Object.values(parts).forEach((it) => it.close());
+  try {
+    for (const role of roles) {
+      parts[role] = await make({
+        ...config,
+        numEnvs: Math.ceil(numEnvs / count),
+        envKwargs: { ...envKwargs, role },
+      });
+    }
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const joined = (of: (it: Environments) => VecEnv) =>
+    new RolesVecEnv(Object.fromEntries(
+      roles.map((role) => [role, of(parts[role])]),
+    ));
+  const training = joined((it) => it.training);
+  const { observationSpace, actionSpace } = training;
+  const [first] = roles;
+  return {
+    training,
+    roles: parts,
+    scales: {},
+    spaces: { observationSpace, actionSpace },
+    evaluation: (numEnvs) =>
+      joined((it) => it.evaluation(Math.ceil(numEnvs / count))),
+    // One person or picture has one seat, of the first role.
+    single: () => parts[first].single(),
+    around: (env) => new RolesVecEnv({ [first]: parts[first].around(env) }),
+    close,
+  };
+}
+
+/** Makes the environments of one policy. */
+async function environmentsOf(
   config: ResolvedConfig,
   hosting: Hosting,
 ): Promise<Environments> {
@@ -329,9 +403,11 @@ async function makeSets(
     const kwargs = { ...games.training(numEnvs), ...envKwargs };
     const options = { numEnvs, kwargs, infoStatistics };
     if (!isForEvaluation) return host ? host(options, false) : here(options);
-    const inside = isEvaluationHosted
-      ? evaluation(evaluationEnvs)
-      : here({ ...options, numEnvs: 1, kwargs: envKwargs });
+    const inside = isEvaluationHosted ? evaluation(evaluationEnvs) : here({
+      ...options,
+      numEnvs: 1,
+      kwargs: { ...games.evaluation(1), ...envKwargs },
+    });
     return new StandIn(inside, numEnvs);
   };
   const training = train();

@@ -11,6 +11,8 @@ import type { ResolvedConfig } from "../settings/resolve.ts";
 import type { RunSetup } from "./run_setup.ts";
 import { evaluationEnvsFor } from "./environments.ts";
 import { flattenedText, turnedText } from "./scaled_environments.ts";
+import { hintAt } from "@bellman/files/options";
+import type { RoleAgents } from "@bellman/envs/games";
 import { mkdir } from "node:fs/promises";
 import type { Trainable } from "@bellman/types";
 import { UsageError, writeWhole } from "../program/errors.ts";
@@ -62,8 +64,8 @@ export async function evaluateSetup(
   { algorithm, config, environments }: RunSetup,
   { episodes, deterministic, seed, signal, ...bound }: EvaluationSettings,
 ): Promise<EvaluationResult> {
-  const numEnvs = evaluationEnvsFor(episodes);
-  const env = environments.evaluation(numEnvs);
+  const env = environments.evaluation(evaluationEnvsFor(episodes));
+  const { numEnvs } = env;
   const actor = algorithm.policy({ deterministic, numEnvs, seed });
   try {
     const { maxSteps = config.evaluationMaxSteps ?? undefined } = bound;
@@ -158,11 +160,19 @@ export interface PolicyFileOptions {
    * @default as in the run's evaluations
    */
   deterministic?: boolean;
+  /**
+   * Role of the policy, in games with a policy for each.
+   *
+   * @default the only policy
+   */
+  role?: string;
 }
 
 /**
  * Exports the current policy as an ONNX file, with observation normalization. By
  * default it chooses actions as in the run's evaluations.
+ *
+ * @throws {UsageError} If there is a policy for each role, and none or another is named.
  *
  * @example
  * ```ts
@@ -177,10 +187,12 @@ export interface PolicyFileOptions {
  * ```
  */
 export function policyFile(
-  { algorithm, config, environments }: RunSetup,
-  { batchSize, deterministic = config.evaluationDeterministic }:
-    PolicyFileOptions = {},
+  setup: RunSetup,
+  { batchSize, role, ...options }: PolicyFileOptions = {},
 ): Uint8Array | undefined {
+  const { config } = setup;
+  const { deterministic = config.evaluationDeterministic } = options;
+  const { algorithm, environments } = ofRole(setup, role);
   const { observationSpace } = environments.spaces;
   const flattened = flattenedText(observationSpace);
   const turned = turnedText(observationSpace);
@@ -193,6 +205,35 @@ export function policyFile(
       ...turned && { "channels put last": turned },
     },
   });
+}
+
+/** Finds the agent and the environments of a role, or those of the only policy. */
+function ofRole(
+  { algorithm, environments, config }: RunSetup,
+  role: string | undefined,
+): Pick<RunSetup, "algorithm" | "environments"> {
+  const { roles } = environments;
+  if (roles === undefined && role === undefined) {
+    return { algorithm, environments };
+  }
+  if (roles === undefined) {
+    throw new UsageError(
+      `Cannot export the role ${role} of ${config.env}: it has one policy for all, expected no role`,
+    );
+  }
+  if (role === undefined || !Object.hasOwn(roles, role)) {
+    throw new UsageError(
+      role === undefined
+        ? `Cannot export the policies of ${config.env} at once: expected one of the roles ${
+          Object.keys(roles).join(", ")
+        }`
+        : `Unknown role '${role}' of ${config.env}: ${
+          hintAt(role, Object.keys(roles))
+        }`,
+    );
+  }
+  const { agents } = algorithm as RoleAgents;
+  return { algorithm: agents[role], environments: roles[role] };
 }
 
 /** Number of plotted states: the first ones of an evaluation. */

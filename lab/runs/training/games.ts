@@ -1,6 +1,12 @@
 import { defaultRegistry, makeWorld } from "@bellman/envs";
 import { hintAt } from "@bellman/files/options";
-import { gameOf, isScripted, type Player } from "@bellman/envs/games";
+import {
+  gameOf,
+  isScripted,
+  type Player,
+  RolesVecEnv,
+  type SelfPlayVecEnv,
+} from "@bellman/envs/games";
 import type { Callback } from "@bellman/training";
 import type { VecEnv } from "@bellman/types";
 import { UsageError } from "../program/errors.ts";
@@ -9,6 +15,18 @@ import type { ResolvedConfig } from "../settings/resolve.ts";
 /** Finds out if an environment is a game of several seats. */
 export function isGame({ env }: Pick<ResolvedConfig, "env">): boolean {
   return defaultRegistry.get(env)?.makeWorld !== undefined;
+}
+
+/** Lists the roles of a game that get a policy each; none if there is one for all. */
+export function separateRoles(config: ResolvedConfig): readonly string[] {
+  const { env, envKwargs, opponents, roles } = config;
+  const { seat = "swap", role } = { ...opponents, ...envKwargs };
+  const isOne = seat !== "swap" || role !== undefined || roles === "shared";
+  if (isOne || !isGame(config)) return [];
+  const world = makeWorld(env, { numEnvs: 1, kwargs: envKwargs });
+  world.close();
+  const names = Object.keys(world.roles);
+  return names.length > 1 ? names : [];
 }
 
 /** Options of games for a number of worlds. */
@@ -91,17 +109,32 @@ export async function gameOptions(
   const judge = await find(
     evaluationOpponent ?? opponent ?? usualJudge(config),
   );
+  const role = ownRole(config);
   return {
     training: (numEnvs) => ({
       ...opponents,
       ...fixed && { opponent: fixed.player(numEnvs) },
     }),
-    evaluation: (numEnvs) => ({ opponent: judge.player(numEnvs) }),
+    evaluation: (numEnvs) => ({
+      opponent: judge.player(numEnvs),
+      ...role !== undefined && { role },
+    }),
     close() {
       fixed?.close();
       judge.close();
     },
   };
+}
+
+/** Finds the role of an agent that takes the seats of one role alone. */
+function ownRole(
+  { env, envKwargs, opponents }: ResolvedConfig,
+): string | undefined {
+  const { role, seat = "swap" } = opponents ?? {};
+  if (role !== undefined || seat === "swap") return role;
+  const world = makeWorld(env, { numEnvs: 1, kwargs: envKwargs });
+  world.close();
+  return world.seats.find(({ name }) => name === seat)?.role;
 }
 
 /** Names the player that evaluations are against: the scripted one, if there is one. */
@@ -127,9 +160,16 @@ async function opponentOf(
   );
 }
 
+/** Finds the games that a learner's snapshots play in. */
+export function learnersGame(
+  env: VecEnv,
+): SelfPlayVecEnv | RolesVecEnv | undefined {
+  return env instanceof RolesVecEnv ? env : gameOf(env);
+}
+
 /** Makes callbacks that log the ratings of games. */
 export function gameCallbacks(training: VecEnv | undefined): Callback[] {
-  const game = training && gameOf(training);
+  const game = training && learnersGame(training);
   if (game === undefined) return [];
   return [{
     onUpdate: (context) => {

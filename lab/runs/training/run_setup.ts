@@ -13,7 +13,7 @@ import {
 } from "@bellman/compute";
 import { isXlaInstalled } from "@bellman/compute/xla";
 import { describeSpace, spacesEqual } from "@bellman/envs";
-import { gameOf } from "@bellman/envs/games";
+import { gameOf, RoleAgents, type RolesVecEnv } from "@bellman/envs/games";
 import { tensorVecEnv } from "@bellman/envs/tensor";
 import type {
   GoalFunctions,
@@ -225,7 +225,9 @@ export async function setUpRun(
   // Paths are relative to the folder where the run was started, wherever it is resumed.
   const envModules = imports.length > 0 ? imports : config.envModules;
   try {
-    checkActions(config, environments.spaces);
+    if (environments.roles === undefined) {
+      checkActions(config, environments.spaces);
+    }
     const wrappers = absoluteWrappers(config);
     const compute = await selectCompute(config, onNotice);
     const source = {
@@ -239,6 +241,8 @@ export async function setUpRun(
     };
     const agent = config.loop === "device"
       ? agentOnDevice(source)
+      : environments.roles !== undefined
+      ? agentsOfRoles(source, environments.roles)
       : startWorkers === undefined
       ? agentIn(source)
       : await workersOf(source, startWorkers);
@@ -295,17 +299,18 @@ function ownSettings(config: ResolvedConfig): Record<string, unknown> {
 /** Spaces and goal functions of an environment. */
 type FoundSpaces = EnvironmentSpaces & { readonly goals: GoalFunctions };
 
-/** Makes one environment of a configuration to find its spaces. */
-async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces> {
+/** Makes one environment of a configuration to find the spaces of each policy. */
+async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces[]> {
   const imports = await loadEnvironment(config);
   const environments = await requestedEnvironments(config, {
     imports,
     onNotice: () => {},
     isForEvaluation: true,
   });
-  const { training: goals, spaces } = environments;
+  const { roles = { own: environments } } = environments;
   environments.close();
-  return { ...spaces, goals };
+  return Object.values(roles)
+    .map(({ training: goals, spaces }) => ({ ...spaces, goals }));
 }
 
 /**
@@ -328,7 +333,7 @@ async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces> {
  * ```
  */
 export function runChecker(): (requested: ResolvedConfig) => Promise<string[]> {
-  const known = new Map<string, FoundSpaces>();
+  const known = new Map<string, FoundSpaces[]>();
   return async (requested) => {
     const config = await withOwnAlgorithm(requested);
     const { check, meta } = findAlgorithm(config.algorithm)!;
@@ -337,25 +342,60 @@ export function runChecker(): (requested: ResolvedConfig) => Promise<string[]> {
     const asked = Object.keys(runConfigSchema.properties)
       .map((key) => ({ ...single, ...place })[key]);
     const text = JSON.stringify(asked);
-    const spaces = known.get(text) ?? await findSpaces(single);
-    known.set(text, spaces);
-    checkActions(config, spaces);
-    const { numEnvs, totalTimesteps } = config;
-    const settings = ownSettings(config);
-    check?.(settings, { ...spaces, numEnvs, totalTimesteps });
-    return unusedLines(meta, settings, spaces);
+    const found = known.get(text) ?? await findSpaces(single);
+    known.set(text, found);
+    const { totalTimesteps } = config, settings = ownSettings(config);
+    const numEnvs = config.numEnvs / found.length;
+    for (const spaces of found) {
+      checkActions(config, spaces);
+      check?.(settings, { ...spaces, numEnvs, totalTimesteps });
+    }
+    return unusedLines(meta, settings, found[0]);
   };
 }
 
 /** Makes an agent for the environments. */
 function agentIn(source: AgentSource): MadeAgent {
-  const { config, environments } = source;
-  const { training, normalization } = environments;
-  const algorithm = new Agent(findAlgorithm(config.algorithm)!, training, {
+  const algorithm = agentOf(source);
+  const { training } = source.environments;
+  if (!source.isForEvaluation) gameOf(training)?.play(algorithm);
+  return { algorithm, workers: groupsOf(source.config) };
+}
+
+function agentOf(source: AgentSource): Agent {
+  const { config, environments: { training, normalization } } = source;
+  return new Agent(findAlgorithm(config.algorithm)!, training, {
     ...agentOptions(source),
     normalization,
   });
-  if (!source.isForEvaluation) gameOf(training)?.play(algorithm);
+}
+
+/** Makes an agent for each role of a game. */
+function agentsOfRoles(
+  source: AgentSource,
+  roles: NonNullable<Environments["roles"]>,
+): MadeAgent {
+  const { config } = source, entries = Object.entries(roles);
+  if (findAlgorithm(config.algorithm)!.startWorkers !== undefined) {
+    throw new UsageError(
+      `Cannot train ${config.algorithm} on the roles ${
+        Object.keys(roles).join(", ")
+      } of ${config.env}: expected an algorithm of one agent, such as ppo`,
+    );
+  }
+  const agents = entries.map(([role, environments], i) => {
+    const totalTimesteps = Math.ceil(config.totalTimesteps / entries.length);
+    const own = { ...config, totalTimesteps, seed: config.seed + i };
+    return [role, agentOf({ ...source, environments, config: own })] as const;
+  });
+  if (agents.some(([, { rows }]) => rows !== undefined)) {
+    throw new UsageError(
+      `Cannot train several roles of ${config.env} with replayStorage: file: expected memory`,
+    );
+  }
+  const training = source.environments.training as RolesVecEnv;
+  const algorithm = new RoleAgents(training, Object.fromEntries(agents));
+  if (!source.isForEvaluation) training.play(algorithm);
   return { algorithm, workers: groupsOf(config) };
 }
 

@@ -12,7 +12,8 @@ import { parseYaml } from "../settings/yaml.ts";
 import { runDirOf } from "../settings/zoo_agents.ts";
 import { type EnvironmentSpaces, evaluationEnvsFor } from "./environments.ts";
 import { UsageError } from "../program/errors.ts";
-import type { Opponent } from "./games.ts";
+import { loadEnvironment } from "./environment_modules.ts";
+import { type Opponent, separateRoles } from "./games.ts";
 import {
   type InitialWeights,
   sharedWeights,
@@ -225,16 +226,31 @@ export async function gamesOfRun(
   const saved = findAgent(run, { command: "play with", isTrusted });
   const { algorithm: agent, close } = await playerSetup(saved);
   const { env } = saved.checkpoint.state as Record<string, StateTree>;
+  // Snapshots have the policies of all roles, and those of one role are enough.
+  const [role] = separateRoles(saved.config);
+  const games = role === undefined
+    ? env
+    : (env as Record<string, StateTree>)[role];
   return {
     ...{ dir: run, config: saved.config, agent, close },
-    snapshots: savedSnapshots(env),
+    snapshots: savedSnapshots(games),
   };
 }
 
 /** Restores an agent that plays, whoever its own opponents were. */
 async function playerSetup(
-  { config, checkpoint }: SavedAgent,
+  { dir, config, checkpoint }: SavedAgent,
 ): Promise<RunSetup> {
+  // Roles are known once the game is registered.
+  await loadEnvironment(config);
+  const roles = separateRoles({ ...config, opponents: {} });
+  if (roles.length > separateRoles(config).length) {
+    throw new UsageError(
+      `Cannot play with ${dir}, whose agent has one role: expected a run of the roles ${
+        roles.join(", ")
+      }`,
+    );
+  }
   const own = { opponents: {}, opponent: null, evaluationOpponent: "random" };
   const setup = await setUpRun(onAnyEngine({ ...config, ...own }), () => {}, {
     isForEvaluation: true,

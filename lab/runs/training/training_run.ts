@@ -31,7 +31,6 @@ import type { ClusterOptions } from "../settings/cluster.ts";
 import { hyperparametersOf, registeredLoggers } from "../settings/loggers.ts";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { writeYaml } from "../settings/yaml.ts";
-import { gameOf } from "@bellman/envs/games";
 import { isDeno } from "@bellman/files";
 import { existsSync, rmSync } from "node:fs";
 import process from "node:process";
@@ -58,7 +57,7 @@ import {
 } from "./evaluation.ts";
 import { evaluationEnvsFor, infoStatisticsOf } from "./environments.ts";
 import { loadCheckpoint, needsTrust, restoreSetup } from "./saved_run.ts";
-import { gameCallbacks } from "./games.ts";
+import { gameCallbacks, learnersGame } from "./games.ts";
 import { writeReport } from "./report.ts";
 import type { RunSetup } from "./run_setup.ts";
 import { turnedText } from "./scaled_environments.ts";
@@ -173,7 +172,7 @@ function startWarnings({ config, environments }: RunSetup): string[] {
     ...withoutUpdate(config),
     ...withoutReplay(config),
     ...maxEpisodeSteps === Infinity &&
-        gameOf(environments.training) === undefined
+        learnersGame(environments.training) === undefined
       ? [
         `${config.env} has no limit of steps, so that an episode may never end: --set maxEpisodeSteps=1000 sets one`,
       ]
@@ -321,7 +320,10 @@ function trainOptions(
       keepLast: config.keepCheckpoints,
       notes: {
         config: run.configText,
-        spaces: writeYaml(environments.spaces),
+        // Those of several roles are not enough to act without the environment.
+        ...environments.roles === undefined && {
+          spaces: writeYaml(environments.spaces),
+        },
         ...run.command ? { command: run.command } : {},
       },
     },
@@ -336,14 +338,26 @@ function trainOptions(
 
 /** Exports the policy; if that is impossible it is reported, and the run goes on. */
 function writePolicy({ setup, folder, onNotice }: TrainingRun): void {
-  let policy;
-  try {
-    policy = policyFile(setup);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    onNotice?.(error.message);
+  const { roles } = setup.environments;
+  const paths: [role: string | undefined, path: string][] = roles === undefined
+    ? [[undefined, folder.policyPath]]
+    : Object.keys(roles)
+      .map((
+        it,
+      ) => [
+        it,
+        folder.policyPath.replace(/onnx$/, `${encodeURIComponent(it)}.onnx`),
+      ]);
+  for (const [role, path] of paths) {
+    let policy;
+    try {
+      policy = policyFile(setup, { role });
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      onNotice?.(error.message);
+    }
+    if (policy !== undefined) writeWhole(path, policy);
   }
-  if (policy !== undefined) writeWhole(folder.policyPath, policy);
 }
 
 /** Evaluated agent, with the environment steps of its checkpoint. */
