@@ -3,6 +3,7 @@ import { ALGORITHMS } from "./algorithms.ts";
 import { BUFFERS, HINDSIGHT } from "./buffers.ts";
 import { DQN_SUITES } from "./dqn.ts";
 import { ENVIRONMENTS } from "./environments.ts";
+import { GAMES } from "./games.ts";
 import { HOST_SUITES } from "./hosts.ts";
 import { PPO_SUITES } from "./ppo.ts";
 import { STATISTICS } from "./statistics.ts";
@@ -18,6 +19,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   ...HOST_SUITES,
   buffers: BUFFERS,
   hindsight: HINDSIGHT,
+  games: GAMES,
   ...ENVIRONMENTS,
   statistics: STATISTICS,
 };
