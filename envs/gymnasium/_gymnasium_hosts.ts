@@ -53,6 +53,7 @@ interface Handshake {
   readonly masksActions: boolean;
   readonly goalFunctions: readonly GoalFunctionName[];
   readonly recordsInfo: boolean;
+  readonly seats?: readonly string[] | null;
 }
 
 /** Error that a host sends. */
@@ -65,6 +66,9 @@ interface HostError {
   /** Ids that there are, where an unknown one was asked for. */
   readonly known: string[] | null;
 }
+
+/** Packages by the scheme of their ids. */
+const TITLES = { gym: "Gymnasium", pz: "PettingZoo" };
 
 /** Infinite bounds, which JSON has as texts. */
 const INFINITIES = new Map<unknown, number>([
@@ -80,7 +84,10 @@ function readJson<T>(
 }
 
 /** Number of seeds of NumPy's old generator. */
-const SEEDS = 2 ** 32;
+export const SEEDS: number = 2 ** 32;
+
+/** Stands for the seed of an environment that goes on with its episode. */
+export const UNTOUCHED = -1;
 
 /**
  * Seeds as a host reads them, eight bytes each: their lowest 32 bits, as many
@@ -92,7 +99,13 @@ export function seedBytes(seeds: readonly number[]): Uint8Array {
 }
 
 /** Environments and number of the hosts. */
-interface GymnasiumHostsOptions extends GymnasiumOptions {
+export interface GymnasiumHostsOptions extends GymnasiumOptions {
+  /**
+   * Package that makes them, as their ids begin: `pz` for games of PettingZoo.
+   *
+   * @default "gym"
+   */
+  readonly scheme?: "gym" | "pz";
   readonly groups: readonly EnvSlice[];
   /**
    * True where an environment whose episode ended is reset in the same step. A
@@ -119,6 +132,7 @@ export class GymnasiumHosts extends WorkerHosts {
   constructor(
     id: string,
     {
+      scheme = "gym",
       groups,
       resets,
       draws,
@@ -132,15 +146,17 @@ export class GymnasiumHosts extends WorkerHosts {
       launcher,
     }: GymnasiumHostsOptions,
   ) {
-    checkDeno(`make gym:${id}`);
+    checkDeno(`make ${scheme}:${id}`);
     checkPlain(kwargs, "kwargs");
-    checkOptions(`gym:${id}`, { useActionMasks }, { useActionMasks: FLAG });
+    checkOptions(`${scheme}:${id}`, { useActionMasks }, {
+      useActionMasks: FLAG,
+    });
     const wrapped = wrappers.map(({ name, kwargs = {} }) => ({ name, kwargs }));
     checkPlain(wrapped, "wrappers");
     const settings = {
-      ...{ protocol: PROTOCOL, id, kwargs, modules, wrappers: wrapped },
+      ...{ protocol: PROTOCOL, scheme, id, kwargs, modules, wrappers: wrapped },
       ...{ infoStatistics, useActionMasks, resets, draws },
-      otherPython: otherPython(),
+      otherPython: otherPython(TITLES[scheme]),
     };
     const local = { command: hostCommand(python), showPrints };
     super({
@@ -148,7 +164,7 @@ export class GymnasiumHosts extends WorkerHosts {
       launcher: launcher?.() ?? new HostThread(import.meta.url),
       data: {
         ...local,
-        ...{ settings, id, python, resets },
+        ...{ settings, scheme, id, python, resets },
         isElsewhere: launcher !== undefined,
       },
     });
@@ -182,6 +198,7 @@ export interface GymnasiumAnswer extends GroupAnswer {
 
 /** A group in a Python process. */
 export interface GymnasiumGroup extends ChildGroup {
+  readonly scheme: "gym" | "pz";
   readonly id: string;
   readonly python: string;
   readonly settings: object;
@@ -215,7 +232,7 @@ export class GymnasiumProgram extends ChildProgram {
       case "load":
         return statePieces(command.snapshot);
       case "render":
-        return [new Uint8Array(4)];
+        return [new Uint8Array(Uint32Array.of(command.env ?? 0).buffer)];
       case "goals":
         return goalPieces(this.#observationSpace as DictSpace, command);
       default:
@@ -250,11 +267,14 @@ export class GymnasiumProgram extends ChildProgram {
     >(data);
     if (!isRefusal) return new HostFailure("error", message, { name, stack });
     // Ids as one asks for them with the module that this one names, if it does.
-    const { id } = this.#group, prefix = id.slice(0, id.lastIndexOf(":") + 1);
+    const { id, scheme } = this.#group;
+    const prefix = id.slice(0, id.lastIndexOf(":") + 1);
     const unknown = known?.map((it) => prefix + it);
     const error = unknown && unknownEnvironment(id, unknown);
     const owner = prefix === ""
-      ? `; a Python module that registers it goes in front: 'module:${id}' (gym:module:${id} on the command line)`
+      ? `; a Python module that ${
+        scheme === "gym" ? "registers" : "has"
+      } it goes in front: 'module:${id}' (${scheme}:module:${id} on the command line)`
       : "";
     return refusal(error ? error.message + owner : message, { name, stack });
   }
@@ -275,7 +295,9 @@ export class GymnasiumProgram extends ChildProgram {
     const message = end.failure === undefined
       ? `Cannot host environments in '${python}': it ended with code 0 before it answered, by its environment or as it is no Python`
       : `Cannot start Python '${python}': ${end.failure}`;
-    return refusal(`${message}; ${otherPython()}`);
+    return refusal(
+      `${message}; ${otherPython(TITLES[this.#group.scheme])}`,
+    );
   }
 
   #opened(data: Uint8Array): GroupAnswer["opened"] {
@@ -289,8 +311,9 @@ export class GymnasiumProgram extends ChildProgram {
       actionSpace,
       masksActions: told.masksActions,
       goalFunctions: told.goalFunctions,
+      seats: told.seats ?? undefined,
       spec: {
-        id: `gym:${this.#group.id}`,
+        id: `${this.#group.scheme}:${this.#group.id}`,
         maxEpisodeSteps: told.maxEpisodeSteps ?? undefined,
         rewardThreshold: told.rewardThreshold ?? undefined,
         looseBounds: true,

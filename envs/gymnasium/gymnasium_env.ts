@@ -1,4 +1,3 @@
-import { AreaResizer } from "../atari/preprocess/area_resizer.ts";
 import { Episodes } from "../_episodes.ts";
 import { readRow, writeRow } from "../spaces/batch.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
@@ -15,19 +14,9 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
-import { EnvDataError } from "../env_data_error.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import type {
-  GroupAnswer,
-  GroupArrays,
-  GroupCommand,
-} from "../workers/group_hosts.ts";
-import { allocateArrays } from "../workers/_group_arrays.ts";
-import { waitForAll } from "../workers/_supervisor.ts";
-import { checkCount } from "../workers/restarts.ts";
-import { HostFailure, timed } from "../workers/host_failure.ts";
-import type { HostCommand } from "../workers/threads/_worker_messages.ts";
-import { type GymnasiumAnswer, GymnasiumHosts } from "./_gymnasium_hosts.ts";
+import type { GroupArrays } from "../workers/group_hosts.ts";
+import { PythonHost } from "./_python_host.ts";
 import type { GymnasiumOptions } from "./python.ts";
 
 /**
@@ -72,13 +61,10 @@ export class GymnasiumEnv<
   /** Ends by goals, where Python computes them. */
   readonly computeTerminated?: GoalFunctions["computeTerminated"];
 
-  #id: string;
-  #hosts: GymnasiumHosts;
+  #host: PythonHost;
   #arrays: GroupArrays;
-  #stepTimeoutMs: number;
   #episodes: Episodes;
   #isSeeded = false;
-  #broken: Error | undefined;
 
   /**
    * Starts Python and waits until it has made the environment.
@@ -93,39 +79,21 @@ export class GymnasiumEnv<
    * @throws {Error} If Python or the environment cannot be started.
    */
   constructor(id: string, options: GymnasiumOptions = {}) {
-    const { startTimeoutMs = 120_000, stepTimeoutMs = 60_000 } = options;
-    checkCount("stepTimeoutMs", stepTimeoutMs, 1);
-    checkCount("startTimeoutMs", startTimeoutMs, 1);
-    this.#id = id;
     this.#episodes = new Episodes(id);
-    this.#stepTimeoutMs = stepTimeoutMs;
-    this.#hosts = new GymnasiumHosts(id, {
-      ...options,
-      groups: [{ first: 0, numEnvs: 1 }],
-      resets: false,
-      draws: true,
-    });
-    this.#hosts.start(0);
-    let opened: GroupAnswer["opened"];
-    try {
-      ({ opened } = this.#ask("start", { type: "open" }, startTimeoutMs));
-    } catch (error) {
-      this.#hosts.close();
-      throw error;
-    }
-    const { observationSpace, actionSpace, spec, framesPerSecond } = opened!;
+    this.#host = new PythonHost(id, { ...options, numEnvs: 1 });
+    const { opened, arrays } = this.#host;
+    const { observationSpace, actionSpace, spec, framesPerSecond } = opened;
     this.observationSpace = observationSpace;
     this.actionSpace = actionSpace;
     this.spec = spec!;
     this.framesPerSecond = framesPerSecond;
-    this.#arrays = allocateArrays(opened!, 1);
-    this.#hosts.attach([this.#arrays]);
-    const { actionMasks } = this.#arrays;
+    this.#arrays = arrays;
+    const { actionMasks } = arrays;
     if (actionMasks !== undefined) this.actionMasks = () => actionMasks;
     const judge = askingGoals(
-      opened!.goalFunctions,
+      opened.goalFunctions,
       (name, achieved, desired) =>
-        this.#ask("judge goals of", {
+        this.#host.ask("judge goals of", {
           type: "goals",
           name,
           achieved,
@@ -154,7 +122,7 @@ export class GymnasiumEnv<
     checkReset(options, RESET);
     const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
     if (seed !== undefined) checkSeed(seed);
-    this.#ask("reset", {
+    this.#host.ask("reset", {
       type: "reset",
       seeds: seed === undefined ? undefined : [seed],
     });
@@ -181,7 +149,7 @@ export class GymnasiumEnv<
     this.#episodes.checkRunning();
     const { actions, rewards, terminated, truncated } = this.#arrays;
     writeRow(this.actionSpace, action, { batch: actions, row: 0 });
-    const { info } = this.#ask("step", { type: "step" });
+    const { info } = this.#host.ask("step", { type: "step" });
     const result = {
       observation: this.#observation(),
       reward: rewards[0],
@@ -204,7 +172,7 @@ export class GymnasiumEnv<
       status: this.#episodes.stage,
       isSeeded: this.#isSeeded,
       ...this.actionMasks && { actionMasks: this.actionMasks().slice() },
-      host: this.#ask("take a snapshot of", { type: "save" }).snapshot!,
+      host: this.#host.save(),
     };
   }
 
@@ -220,9 +188,7 @@ export class GymnasiumEnv<
     if (this.actionMasks) keys.push("actionMasks");
     const saved = snapshotRecord(snapshot, keys);
     const { status, isSeeded, host } = saved;
-    const command: GroupCommand = { type: "load", snapshot: host };
-    const patience = this.#hosts.patience(0, command);
-    this.#ask("restore", command, patience * this.#stepTimeoutMs);
+    this.#host.load(host);
     this.#episodes.stage = status as Episodes["stage"];
     this.#isSeeded = isSeeded as boolean;
     this.#arrays.actionMasks?.set(saved.actionMasks as Uint8Array);
@@ -236,58 +202,16 @@ export class GymnasiumEnv<
    * @throws {TypeError} If the environment cannot draw to an array.
    */
   render(options: RenderOptions = {}): RgbImage {
-    const picture = this.#ask("render", { type: "render" }).picture!;
-    const { width = picture.width, height = picture.height } = options;
-    if (width === picture.width && height === picture.height) return picture;
-    const to = { width, height };
-    const resizer = new AreaResizer(picture, to, { channels: 3 });
-    return { ...to, data: resizer.resize(picture.data) };
+    return this.#host.render(0, options);
   }
 
   /** Ends the process. */
   close(): void {
-    this.#broken ??= new TypeError(`Cannot use ${this.#id}, which was closed`);
-    this.#hosts.close();
+    this.#host.close();
   }
 
   #observation(): O {
     const batch = this.#arrays.observations;
     return readRow(this.observationSpace, { batch, row: 0 }) as O;
-  }
-
-  /** Asks something, waits for the answer, and tells clearly what went wrong. */
-  #ask(
-    action: string,
-    command: HostCommand,
-    timeoutMs: number = this.#stepTimeoutMs,
-  ): GymnasiumAnswer {
-    if (this.#broken !== undefined) throw this.#broken;
-    this.#hosts.begin(0, command);
-    waitForAll(this.#hosts, [0], timeoutMs);
-    try {
-      return this.#hosts.finish(0);
-    } catch (error) {
-      if (!(error instanceof HostFailure)) throw error;
-      throw this.#explain(error, action, timeoutMs);
-    }
-  }
-
-  #explain(failure: HostFailure, action: string, timeoutMs: number): Error {
-    if (failure.reason === "error") return this.#explainThrown(failure, action);
-    const why = timed(failure, timeoutMs).what;
-    this.#broken = new Error(`Cannot ${action} ${this.#id}: ${why}`, {
-      cause: failure,
-    });
-    return this.#broken;
-  }
-
-  /** Explains what Python threw; the environment continues. */
-  #explainThrown(failure: HostFailure, action: string): Error {
-    const isWhole = failure.isWhole || failure.thrown === EnvDataError.name;
-    if (isWhole) return failure.toThrow();
-    return new Error(
-      `Cannot ${action} ${this.#id}: Python raised ${failure.thrown}: ${failure.message}`,
-      { cause: failure },
-    );
   }
 }

@@ -30,7 +30,9 @@ export * from "./gymnasium_env.ts";
 export {
   type GymnasiumOptions,
   hasGymnasium,
+  hasPettingZoo,
   type PythonWrapper,
 } from "./python.ts";
 export * from "./gymnasium_vec_env.ts";
+export * from "./petting_zoo_world.ts";
 export * from "./register_gymnasium.ts";

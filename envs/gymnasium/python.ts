@@ -113,9 +113,9 @@ export function defaultPython(): string {
 }
 
 /** Says, for errors, how to name another Python. */
-export function otherPython(): string {
+export function otherPython(title = "Gymnasium"): string {
   const asked = { name: "env", variable: VARIABLE } as const;
-  const option = "the option 'python' to a Python that has Gymnasium";
+  const option = `the option 'python' to a Python that has ${title}`;
   return Deno.permissions.querySync(asked).state === "granted"
     ? `set ${VARIABLE} or ${option}`
     : `permit this program to read ${VARIABLE} (--allow-env=${VARIABLE}), or set ${option}`;
@@ -129,6 +129,7 @@ export function hostCommand(python: string): ChildCommand {
   };
 }
 
+/** Answers by package and Python. */
 const answers = new Map<string, boolean>();
 
 /**
@@ -148,17 +149,42 @@ const answers = new Map<string, boolean>();
 export function hasGymnasium(
   { python = defaultPython() }: { python?: string } = {},
 ): boolean {
-  let found = answers.get(python);
-  if (found === undefined) answers.set(python, found = look(python));
+  return has("gymnasium", python);
+}
+
+/**
+ * True where a Python has PettingZoo. The answer for each Python is remembered.
+ *
+ * @param options The Python: by default the variable BELLMAN_PYTHON, or
+ * "python3".
+ * @returns True if it can be run and finds the package.
+ * @example
+ * ```ts
+ * import { hasPettingZoo } from "@bellman/envs/gymnasium";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(hasPettingZoo({ python: "no-such-program" }), false);
+ * ```
+ */
+export function hasPettingZoo(
+  { python = defaultPython() }: { python?: string } = {},
+): boolean {
+  return has("pettingzoo", python);
+}
+
+function has(name: string, python: string): boolean {
+  const key = `${name} ${python}`;
+  let found = answers.get(key);
+  if (found === undefined) answers.set(key, found = look(name, python));
   return found;
 }
 
-function look(python: string): boolean {
+function look(name: string, python: string): boolean {
   if (!isDeno()) return false;
   // Nothing is imported from the folder that this happens to run in.
   const source = "import sys; sys.path[:] = filter(None, sys.path)\n" +
     "import importlib.util as it\n" +
-    "sys.exit(it.find_spec('gymnasium') is None)";
+    `sys.exit(it.find_spec('${name}') is None)`;
   try {
     const args = ["-c", source];
     return new Deno.Command(python, { args }).outputSync().success;

@@ -10,11 +10,7 @@ import {
 } from "@bellman/files/options";
 import type { Env, EnvSpec, VecEnv, World } from "@bellman/types";
 import { checkNumEnvs, unknownEnvironment } from "../_checks.ts";
-import {
-  GameEnv,
-  gameVecEnv,
-  type WorldOptions,
-} from "../self_play/make_game.ts";
+import { gameMakers, type WorldOptions } from "../self_play/make_game.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { RecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
 import { RecordInfoStatistics } from "../wrappers/record_info_statistics.ts";
@@ -218,30 +214,8 @@ export function register(
       `Cannot register '${id}': there is an environment of that name`,
     );
   }
-  registry.set(
-    id,
-    makeWorld === undefined ? registration : ofGame(registration, makeWorld),
-  );
-}
-
-/** Adds the makers of environments in which a learner takes one of the seats. */
-function ofGame(
-  registration: EnvRegistration,
-  makeWorld: NonNullable<EnvRegistration["makeWorld"]>,
-): EnvRegistration {
-  const spec = specOf(registration);
-  const game = ({ numEnvs, maxEpisodeSteps, kwargs }: WorldOptions) =>
-    gameVecEnv(makeWorld, {
-      ...{ numEnvs, kwargs, spec: { ...spec, maxEpisodeSteps } },
-      ...maxEpisodeSteps !== undefined && { maxEpisodeSteps },
-    });
-  return {
-    ...registration,
-    limitsItself: true,
-    make: (kwargs, { maxEpisodeSteps = spec.maxEpisodeSteps } = {}) =>
-      new GameEnv(game({ numEnvs: 1, maxEpisodeSteps, kwargs })),
-    makeVec: game,
-  };
+  const makers = makeWorld && gameMakers(makeWorld, specOf(registration));
+  registry.set(id, { ...registration, ...makers });
 }
 
 /**

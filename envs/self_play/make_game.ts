@@ -14,6 +14,7 @@ import type {
 import { hintAt } from "@bellman/files/options";
 import { type Player, randomPlayer, scriptedPlayer } from "./players.ts";
 import { checkReset, RESET } from "../random.ts";
+import type { EnvRegistration } from "../registry/registry.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { allocateBatch, readRow, writeRow } from "../spaces/batch.ts";
 import { Wrapper } from "../wrappers/wrapper.ts";
@@ -65,7 +66,7 @@ export function playerNamed(world: World, name: string): Player {
  * Makes the vector environment of a game by name. Its options are those of the game and
  * of self-play, where `opponent` may be `random` or `scripted`.
  */
-export function gameVecEnv(
+function gameVecEnv(
   makeWorld: (options: WorldOptions) => World,
   { kwargs, ...options }: WorldOptions,
 ): SelfPlayVecEnv {
@@ -84,6 +85,25 @@ export function gameVecEnv(
         : opponent,
     },
   });
+}
+
+/** Makers of the environments in which a learner takes one of a game's seats. */
+export function gameMakers(
+  makeWorld: NonNullable<EnvRegistration["makeWorld"]>,
+  spec: EnvSpec,
+): Omit<EnvRegistration, "id"> {
+  const game = ({ numEnvs, maxEpisodeSteps, kwargs }: WorldOptions) =>
+    gameVecEnv(makeWorld, {
+      ...{ numEnvs, kwargs, spec: { ...spec, maxEpisodeSteps } },
+      ...maxEpisodeSteps !== undefined && { maxEpisodeSteps },
+    });
+  return {
+    makeWorld,
+    limitsItself: true,
+    make: (kwargs, { maxEpisodeSteps = spec.maxEpisodeSteps } = {}) =>
+      new GameEnv(game({ numEnvs: 1, maxEpisodeSteps, kwargs })),
+    makeVec: game,
+  };
 }
 
 /** One seat of one world as a single environment. */

@@ -93,6 +93,8 @@ export interface GroupAnswer {
     readonly spec?: EnvSpec;
     /** Frames that an observation stacks, where they can be shared. */
     readonly stackedFrames?: number;
+    /** Names of the seats, of a game. */
+    readonly seats?: readonly string[];
     /** Steps per second of its images, where they are known. */
     readonly framesPerSecond?: number;
   };

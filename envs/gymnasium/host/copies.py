@@ -90,11 +90,15 @@ def space_of(env, what):
     return getattr(env, what + "_space", None)
 
 
+# Stands for the seed of a copy that goes on with its episode.
+UNTOUCHED = 2**64 - 1
+
+
 class Copies:
     """The environments, stepped one after the other."""
 
     def __init__(self, settings):
-        self.name = settings["id"]
+        self.name, self.scheme = settings["id"], settings["scheme"]
         self.first = settings["first"]
         self.resets = settings["resets"]
         self.envs = []
@@ -130,16 +134,18 @@ class Copies:
 
     def describe(self):
         """What the other side has to know."""
-        spec = self.envs[0].spec
+        env = self.envs[0]
+        spec = env.spec
         return {
             "observationSpace": self.seen,
             "actionSpace": self.done,
             "maxEpisodeSteps": finite(getattr(spec, "max_episode_steps", None)),
             "rewardThreshold": finite(getattr(spec, "reward_threshold", None)),
-            "framesPerSecond": frame_rate(self.envs[0]),
+            "framesPerSecond": frame_rate(env),
             "masksActions": self.masks is not None,
             "goalFunctions": list(self.goals),
             "recordsInfo": self.tally is not None,
+            "seats": getattr(env, "seats", None),
         }
 
     def begin(self, copy, seed=None):
@@ -158,16 +164,18 @@ class Copies:
     def refuse(self, copy, error):
         """Names the copy whose data cannot be used."""
         raise EnvDataError(
-            "Cannot use the data of gym:%s, copy %d: %s"
-            % (self.name, self.first + copy, error)
+            "Cannot use the data of %s:%s, copy %d: %s"
+            % (self.scheme, self.name, self.first + copy, error)
         ) from error
 
     def reset(self, seeds):
-        self.lost.clear()
         for copy in range(len(self.envs)):
+            seed = None if seeds is None else seeds[copy]
+            if seed == UNTOUCHED:
+                continue
+            self.lost.pop(copy, None)
             if self.tally:
                 self.tally.begin(copy)
-            seed = None if seeds is None else seeds[copy]
             try:
                 self.show(copy, *self.begin(copy, seed))
             except EnvDataError as error:
@@ -183,7 +191,8 @@ class Copies:
         try:
             for copy, step in enumerate(self.steps):
                 if lost and copy in lost:
-                    reward, terminated, truncated = 0.0, False, True
+                    reward, terminated = 0.0, False
+                    truncated = self.scheme == "gym" or bool(actions[copy]["moves"][0])
                 else:
                     try:
                         seen, reward, terminated, truncated, info = step(actions[copy])

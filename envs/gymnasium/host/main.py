@@ -98,6 +98,13 @@ def leave_signals_to_parent():
             signal.signal(getattr(signal, name), ignore)
 
 
+# What must be there, and what to install, by the scheme of an id.
+PACKAGES = {
+    "gym": ("Gymnasium", "gymnasium"),
+    "pz": ("PettingZoo", '"pettingzoo[classic]"'),
+}
+
+
 def open_copies(settings):
     """The copies that a host was asked for."""
     if settings["protocol"] != PROTOCOL:
@@ -106,18 +113,22 @@ def open_copies(settings):
             "Cannot speak protocol %s: this host speaks %d"
             % (settings["protocol"], PROTOCOL),
         )
+    title, package = PACKAGES[settings["scheme"]]
     try:
         import gymnasium
+
+        __import__(title.lower())
     except ImportError as error:
         raise Refused(
             "TypeError",
-            "Cannot import Gymnasium in %s (Python %d.%d): %s. Run '%s -m pip install"
-            " gymnasium', or %s"
+            "Cannot import %s in %s (Python %d.%d): %s. Run '%s -m pip install %s', or %s"
             % (
+                title,
                 sys.executable,
                 *sys.version_info[:2],
                 error,
                 sys.executable,
+                package,
                 settings["otherPython"],
             ),
         ) from error

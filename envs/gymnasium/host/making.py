@@ -18,7 +18,8 @@ def load_modules(settings):
     for name in [*settings["modules"], *filter(None, [prefix])]:
         load(name, "the module '%s' for '%s'" % (name, settings["id"]))
     # Gymnasium's own robots, whose ids name no module.
-    if not is_known(settings["id"]) and importlib.util.find_spec(ROBOTS):
+    is_missing = settings["scheme"] == "gym" and not is_known(settings["id"])
+    if is_missing and importlib.util.find_spec(ROBOTS):
         load(ROBOTS, "Gymnasium-Robotics")
 
 
@@ -51,9 +52,8 @@ def without_limit(name):
     return spec
 
 
-def can_draw(name):
-    """Whether pictures can be had as arrays."""
-    creator = find_spec(name).entry_point
+def can_draw(creator):
+    """Whether what something makes can give pictures as arrays."""
     if isinstance(creator, str):
         creator = registration.load_env_creator(creator)
     metadata = getattr(creator, "metadata", None)
@@ -72,10 +72,16 @@ def can_draw(name):
 def make(settings, envs):
     """Adds an environment with its wrappers to others, or says in one line why not."""
     name, kwargs = settings["id"], dict(settings["kwargs"])
-    # What comes of a step is checked here, for every step.
-    kwargs.setdefault("disable_env_checker", True)
     try:
-        if settings["draws"] and "render_mode" not in kwargs and can_draw(name):
+        if settings["scheme"] == "pz":
+            from .games import game
+
+            envs.append(game(name, kwargs))
+            return
+        # What comes of a step is checked here, for every step.
+        kwargs.setdefault("disable_env_checker", True)
+        draws = settings["draws"] and "render_mode" not in kwargs
+        if draws and can_draw(find_spec(name).entry_point):
             kwargs["render_mode"] = "rgb_array"
         # Before 1.0, Gymnasium itself takes that for a limit.
         is_endless = kwargs.get("max_episode_steps") == -1

@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 import gymnasium as gym
 from host import making
 
-SETTINGS = {"draws": False, "wrappers": []}
+SETTINGS = {"scheme": "gym", "draws": False, "wrappers": []}
 make, asked = gym.make, []
 
 

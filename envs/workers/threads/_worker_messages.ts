@@ -49,8 +49,10 @@ export const NO_ANSWER: GroupAnswer = {};
 /** The answer to a step in which no recorded episode ended. */
 export const NONE_ENDED: GroupAnswer = { episodes: [] };
 
-/** A command, or one for a picture of the first environment. */
-export type HostCommand = GroupCommand | { readonly type: "render" };
+/** A command, or one for a picture of an environment, by default the first. */
+export type HostCommand =
+  | GroupCommand
+  | { readonly type: "render"; readonly env?: number };
 
 /** Message to a worker: a command, or the arrays of the group that it hosts. */
 export type WorkerMessage =
