@@ -78,6 +78,7 @@ function asText(
       ? []
       : [row("ALE/GAME-v5", `${games} Atari games; --all lists them`)],
     row("gym:NAME-vN", "any environment of Python's Gymnasium"),
+    row("pz:NAME_vN", "any game of Python's PettingZoo"),
     "",
     "Presets:",
     ...presets.map((it) => row(it.name, it.algorithm)),

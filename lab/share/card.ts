@@ -211,14 +211,16 @@ function limitsOf(
     .../lstm/.test(String(network))
       ? ["It remembers: whoever runs `policy.onnx` passes its state on."]
       : [],
-    ...String(env).startsWith("gym:")
-      ? ["The environment needs Python with Gymnasium."]
-      : [],
+    ...PACKAGES.filter(([prefix]) => String(env).startsWith(prefix))
+      .map(([, name]) => `The environment needs Python with ${name}.`),
     ...notShared.map((it) =>
       `Not shared: \`${inline(it)}\`, which the run needs.`
     ),
   ];
 }
+
+/** Packages of Python by the prefix of their ids. */
+const PACKAGES = [["gym:", "Gymnasium"], ["pz:", "PettingZoo"]];
 
 /** Writes the front matter; values are JSON, a subset of YAML. */
 function headOf(

@@ -92,7 +92,7 @@ export function withoutPlaces(
   };
   // Python modules may be packages.
   const isFile = (key: string, module: string) =>
-    key === "envModules" && String(original.env).startsWith("gym:")
+    key === "envModules" && /^(gym|pz):/.test(String(original.env))
       ? module.endsWith(".py")
       : !/^(npm|jsr):/.test(module);
   // A path of this machine, which the agent does not need.

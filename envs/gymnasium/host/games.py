@@ -60,7 +60,8 @@ def find(whole):
     games = families()
     family = family or next((it for it in games if name in games[it]), "")
     if name not in games.get(family, ()):
-        known = [it for names in games.values() for it in names]
+        prefix = "%s/" if "/" in whole else "%.0s"
+        known = [prefix % it + name for it, names in games.items() for name in names]
         raise Refused("RangeError", "there is no game '%s'" % whole, known=known)
     try:
         return importlib.import_module("pettingzoo.%s.%s" % (family, name))

@@ -6,6 +6,9 @@ import type { RunConfig } from "./run_config.ts";
 /** Prefix of the ids of environments that Python's Gymnasium hosts. */
 export const GYMNASIUM = "gym:";
 
+/** Prefix of the ids of games that Python's PettingZoo hosts. */
+export const PETTING_ZOO = "pz:";
+
 /** Environments of Gymnasium that Bellman does not have, without versions. */
 const NAMES: ReadonlySet<string> = new Set([
   "BipedalWalker",
@@ -25,9 +28,14 @@ export function gymnasiumId(id: string): string | undefined {
   return NAMES.has(id.replace(/-v\d*$/, "")) ? GYMNASIUM + id : undefined;
 }
 
-/** Returns true for the id of an environment that Python hosts. */
+/** Returns true for the id of an environment of Gymnasium. */
 export function isGymnasium(id: string): boolean {
   return id.startsWith(GYMNASIUM);
+}
+
+/** Returns true for the id of an environment that Python hosts, or of a game. */
+export function isPython(id: string): boolean {
+  return isGymnasium(id) || id.startsWith(PETTING_ZOO);
 }
 
 /** Makes the file path in a wrapper's name absolute, if it has one. */

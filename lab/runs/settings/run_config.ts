@@ -60,7 +60,7 @@ export interface RunConfig {
    */
   evaluationOpponent: string | null;
   /**
-   * Modules that register your own environments: paths or URLs; for gym: environments, .py files or names of Python modules.
+   * Modules that register your own environments: paths or URLs; for gym: and pz: environments, .py files or names of Python modules.
    *
    * @default []
    * @alias env_modules, gym_packages

@@ -12,7 +12,8 @@ import type { Env } from "@bellman/types";
 import {
   GYMNASIUM,
   gymnasiumId,
-  isGymnasium,
+  isPython,
+  PETTING_ZOO,
   wrappersOf,
 } from "../settings/gymnasium.ts";
 import {
@@ -78,7 +79,7 @@ export function codeOf(
 
 function environmentCode(config: ResolvedConfig): RunCode {
   const { env, envModules, envKwargs, evaluationEnvKwargs } = config;
-  if (!isGymnasium(env)) {
+  if (!isPython(env)) {
     return {
       modules: moduleUrls(config, "envModules"),
       options: [],
@@ -87,7 +88,7 @@ function environmentCode(config: ResolvedConfig): RunCode {
         .filter((it) => /[\\/]/.test(it)),
     };
   }
-  const name = env.slice(GYMNASIUM.length);
+  const name = env.slice(env.indexOf(":") + 1);
   const owner = name.includes(":")
     ? [name.slice(0, name.lastIndexOf(":"))]
     : [];
@@ -131,28 +132,37 @@ export async function loadEnvironment(
   config: ResolvedConfig,
 ): Promise<string[]> {
   const { env, envModules, stepTimeout } = config;
-  if (isGymnasium(env)) {
-    const { registerGymnasium } = await import("@bellman/envs/gymnasium");
-    const name = env.slice(GYMNASIUM.length);
+  if (isPython(env)) {
+    const { registerGymnasium, registerPettingZoo } = await import(
+      "@bellman/envs/gymnasium"
+    );
+    const isGame = env.startsWith(PETTING_ZOO);
+    const prefix = isGame ? PETTING_ZOO : GYMNASIUM;
+    const name = env.slice(prefix.length);
     if (name === "") {
       throw new UsageError(
-        `Cannot use the environment '${env}': expected a name of Gymnasium's, such as gym:LunarLander-v3`,
+        `Cannot use the environment '${env}': expected a name of ${
+          isGame
+            ? "PettingZoo's, such as pz:connect_four_v3"
+            : "Gymnasium's, such as gym:LunarLander-v3"
+        }`,
       );
     }
     const owner = name.slice(0, name.lastIndexOf(":") + 1);
     if (/\.py:$/.test(owner)) {
       throw new UsageError(
-        `Cannot use the environment '${env}': name the file in envModules, as in --env ${GYMNASIUM}${
-          name.slice(owner.length)
+        `Cannot use the environment '${env}': name the file in envModules, as in --env ${prefix}${
+          isGame
+            ? name.replace(/^.*[\\/]|\.py(?=:)/g, "")
+            : name.slice(owner.length)
         } --set envModules=[${owner.slice(0, -1)}]`,
       );
     }
     const modules = envModules.map(pythonModule);
-    registerGymnasium(name, {
-      modules,
-      wrappers: wrappersOf(config),
-      stepTimeoutMs: milliseconds(stepTimeout),
-    });
+    const options = { modules, stepTimeoutMs: milliseconds(stepTimeout) };
+    const wrappers = wrappersOf(config);
+    if (isGame) registerPettingZoo(name, options);
+    else registerGymnasium(name, { ...options, wrappers });
     return modules;
   }
   const urls = await importModules(config, "envModules");
@@ -176,7 +186,7 @@ export function checkOwnEnvironment(
   make: () => Env,
 ): void {
   // Environments in processes may not be able to run in this one.
-  const isElsewhere = isGymnasium(id) || vectorization === "subprocesses";
+  const isElsewhere = isPython(id) || vectorization === "subprocesses";
   if (envModules.length === 0 || isElsewhere) return;
   // Who plays the other seats of a game does not matter.
   const isWorld = defaultRegistry.get(id)?.makeWorld !== undefined;
@@ -216,7 +226,7 @@ function checkKnown(config: ResolvedConfig): void {
   }
   if (typoOf(env, ids) !== undefined) envSpec(env);
   throw new UsageError(
-    `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, and modules that register others are named in envModules, as --set envModules=[./FILE.ts]`,
+    `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, those of PettingZoo's games with pz:, as pz:id_v0, and modules that register others are named in envModules, as --set envModules=[./FILE.ts]`,
   );
 }
 
@@ -256,7 +266,7 @@ export async function loadAllEnvironments(): Promise<ReadonlySet<string>> {
 export async function rewardThreshold(
   env: string,
 ): Promise<number | undefined> {
-  if (isGymnasium(env)) return undefined;
+  if (isPython(env)) return undefined;
   if (!defaultRegistry.has(env)) await loadAllEnvironments();
   return defaultRegistry.get(env)?.rewardThreshold;
 }

@@ -21,7 +21,7 @@ import type {
   Trainable,
 } from "@bellman/types";
 import { findAlgorithm } from "../settings/algorithms.ts";
-import { absoluteWrappers, isGymnasium } from "../settings/gymnasium.ts";
+import { absoluteWrappers, isPython } from "../settings/gymnasium.ts";
 import { idleModules } from "../settings/modules.ts";
 import { type ResolvedConfig, withOwnAlgorithm } from "../settings/resolve.ts";
 import { runConfigSchema } from "../settings/schema.ts";
@@ -211,7 +211,7 @@ export async function setUpRun(
     ? await loadEnvironment(config)
     : [];
   // Names of Python modules are not URLs.
-  const keys = isGymnasium(config.env)
+  const keys = isPython(config.env)
     ? ["algorithmModules"] as const
     : ["algorithmModules", "envModules"] as const;
   keys.flatMap((key) => idleModules(requested, key)).forEach(onNotice);
