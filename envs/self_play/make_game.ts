@@ -14,7 +14,6 @@ import type {
 import { hintAt } from "@bellman/files/options";
 import { type Player, randomPlayer, scriptedPlayer } from "./players.ts";
 import { checkReset, RESET } from "../random.ts";
-import type { EnvRegistration } from "../registry/registry.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { allocateBatch, readRow, writeRow } from "../spaces/batch.ts";
 import { Wrapper } from "../wrappers/wrapper.ts";
@@ -87,11 +86,22 @@ function gameVecEnv(
   });
 }
 
-/** Makers of the environments in which a learner takes one of a game's seats. */
+/** Makers of worlds, and of environments in which a learner takes one of the seats. */
+interface GameMakers {
+  makeWorld(options: WorldOptions): World;
+  limitsItself: true;
+  make(
+    kwargs: WorldOptions["kwargs"],
+    options?: { maxEpisodeSteps?: number },
+  ): Env;
+  makeVec(options: WorldOptions): SelfPlayVecEnv;
+}
+
+/** Returns the makers of a registration of a game. */
 export function gameMakers(
-  makeWorld: NonNullable<EnvRegistration["makeWorld"]>,
+  makeWorld: GameMakers["makeWorld"],
   spec: EnvSpec,
-): Omit<EnvRegistration, "id"> {
+): GameMakers {
   const game = ({ numEnvs, maxEpisodeSteps, kwargs }: WorldOptions) =>
     gameVecEnv(makeWorld, {
       ...{ numEnvs, kwargs, spec: { ...spec, maxEpisodeSteps } },

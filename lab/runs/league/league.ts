@@ -127,10 +127,11 @@ export async function playLeague(
 ): Promise<League> {
   const { games = 200, seed = 0, openings = 4, path, isTrusted } = options;
   const opened: GameRun[] = [];
+  let world: World | undefined;
   try {
     for (const run of runs) opened.push(await gamesOfRun(run, { isTrusted }));
     const { config } = sameGame(opened);
-    const world = makeWorld(config.env, {
+    world = makeWorld(config.env, {
       numEnvs: Math.min(WORLDS, games),
       kwargs: config.envKwargs,
     });
@@ -147,6 +148,7 @@ export async function playLeague(
     });
   } finally {
     for (const it of opened) it.close();
+    world?.close();
   }
 }
 
