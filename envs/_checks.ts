@@ -9,6 +9,20 @@ export function checkWhole(n: number, least: number, action: string): void {
   );
 }
 
+/** Checks the index of a world of a game, or of one of its seats. */
+export function checkIndex(
+  name: string,
+  what: "world" | "seat",
+  { index, count }: { index: number; count: number },
+): void {
+  if (Number.isInteger(index) && index >= 0 && index < count) return;
+  throw new RangeError(
+    `Cannot find ${what} ${index} of ${name}: expected a whole number from 0 to ${
+      count - 1
+    }`,
+  );
+}
+
 /** Checks the number of environments to make. */
 export function checkNumEnvs(id: string, numEnvs: number): void {
   checkWhole(numEnvs, 1, `make ${numEnvs} copies of ${id}`);

@@ -56,6 +56,13 @@ Deno.test("a run of a game logs ratings and is evaluated against a player", asyn
   }
 });
 
+Deno.test("options of self-play may be among those of the environment", async () => {
+  const dir = `${root}/seat`;
+  await trainWell([...SMALL, "--set=envKwargs={seat: first}", "--out", dir]);
+  const { code, err } = await capture("eval", dir, "--episodes=2");
+  assertEquals([code, err], [0, ""]);
+});
+
 Deno.test("a killed run of a game goes on with its opponents", async () => {
   const whole = await trainedRun(), dir = `${root}/killed`;
   const module = `--set=algorithmModules=[${KILLER}]`;

@@ -43,6 +43,28 @@ test("a killed run goes on with its opponents, is evaluated and plays in a leagu
   assertStringIncludes(scripted.err, "scripted player of pz:tictactoe_v3");
 });
 
+const GAMES = new URL(
+  "../envs/gymnasium/testdata/small_games.py",
+  import.meta.url,
+).pathname;
+
+test("a file has a game, whose roles learn at once; others have to trust it", async () => {
+  const out = `${root}/own`;
+  await trainWell([
+    ...SMALL.filter((it) => !it.startsWith("--env=")),
+    ...["--env=pz:small_games:Fading", `--set=envModules=[${GAMES}]`],
+    ...["--out", out],
+  ]);
+  const refused = await capture("eval", out, "--episodes=2");
+  assertEquals(refused.code, 2);
+  assertStringIncludes(
+    refused.err,
+    `would import ${GAMES}, import small_games; read that code first, then add --trust`,
+  );
+  const judged = await capture("eval", out, "--episodes=2", "--trust");
+  assertEquals([judged.code, judged.err], [0, ""]);
+});
+
 const WRONG = {
   "pz:": "expected a name of PettingZoo's, such as pz:connect_four_v3",
   "pz:./duel.py:duel_v0":

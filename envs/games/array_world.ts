@@ -14,7 +14,12 @@ import type {
   WorldStep,
 } from "@bellman/types";
 import { OBJECT, type OptionKinds, whole } from "@bellman/files/options";
-import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
+import {
+  checkIndex,
+  checkNumEnvs,
+  checkSavedEnvs,
+  checkStepLimit,
+} from "../_checks.ts";
 import { savedArray, snapshotRecord } from "../snapshot.ts";
 import { allocateArray, elementCount } from "../spaces/arrays.ts";
 import { describeSpace } from "../spaces/values.ts";
@@ -203,12 +208,7 @@ export abstract class ArrayWorld<O extends BoxArray = BoxArray>
   /** Throws unless there is such a world, or such a seat. */
   protected checkIndex(what: "world" | "seat", index: number): void {
     const count = what === "world" ? this.numEnvs : this.seats.length;
-    if (Number.isInteger(index) && index >= 0 && index < count) return;
-    throw new RangeError(
-      `Cannot find ${what} ${index} of ${this.name}: expected a whole number from 0 to ${
-        count - 1
-      }`,
-    );
+    checkIndex(this.name, what, { index, count });
   }
 
   /**

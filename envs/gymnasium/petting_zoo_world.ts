@@ -13,12 +13,16 @@ import type {
   World,
   WorldStep,
 } from "@bellman/types";
-import { checkNumEnvs, checkStepLimit } from "../_checks.ts";
+import { checkIndex, checkNumEnvs, checkStepLimit } from "../_checks.ts";
 import { defaultRegistry, type RegistryOptions } from "../registry/registry.ts";
 import { spacesOf } from "../self_play/_seats.ts";
 import { gameMakers, type WorldOptions } from "../self_play/make_game.ts";
 import { savedArray, snapshotRecord } from "../snapshot.ts";
-import { checkAction, checkActionCount } from "../spaces/_action_rows.ts";
+import {
+  checkAction,
+  checkActionCount,
+  checkBatch,
+} from "../spaces/_action_rows.ts";
 import { allocateBatch, copyBatch, readRow } from "../spaces/batch.ts";
 import { spacesEqual } from "../spaces/values.ts";
 import { SEEDS, UNTOUCHED } from "./_gymnasium_hosts.ts";
@@ -46,6 +50,12 @@ export interface PettingZooWorldOptions
    * @default Infinity
    */
   maxEpisodeSteps?: number;
+}
+
+/** Actions of all seats, and 1 for the worlds to step. */
+interface Given {
+  readonly moves: Uint8Array;
+  readonly seats: readonly Batch[];
 }
 
 /** Numbers of all seats, as the host tells them. */
@@ -113,6 +123,7 @@ export class PettingZooWorld implements World {
 
   #id: string;
   #host: PythonHost;
+  #given: Given;
   #told: Told;
   #seen: readonly Batch[];
   #step: WorldStep;
@@ -161,6 +172,7 @@ export class PettingZooWorld implements World {
       ...opened.spec!,
       ...isLimited && { maxEpisodeSteps },
     };
+    this.#given = arrays.actions as unknown as Given;
     this.#told = arrays.observations as unknown as Told;
     this.#seen = observations.map((it) => allocateBatch(it, numEnvs));
     this.toAct = new Uint8Array(numEnvs * names.length);
@@ -202,9 +214,11 @@ export class PettingZooWorld implements World {
    *
    * @param env Index of the world.
    * @param random Stream of the world, from which the game's seed is drawn.
+   * @throws {RangeError} If there is no such world.
    * @throws {Error} If Python throws.
    */
   begin(env: number, random: RandomSource): void {
+    checkIndex(this.#id, "world", { index: env, count: this.numEnvs });
     const seeds = new Array(this.numEnvs).fill(UNTOUCHED);
     seeds[env] = random.integer(SEEDS);
     this.#reset(seeds);
@@ -225,12 +239,8 @@ export class PettingZooWorld implements World {
   step(actions: readonly Batch[], which: Uint8Array): WorldStep {
     const { numEnvs, toAct } = this, seats = this.seats.length;
     this.#check(actions, which);
-    const given = this.#host.arrays.actions as unknown as {
-      moves: Uint8Array;
-      seats: readonly Batch[];
-    };
-    given.moves.set(which);
-    actions.forEach((it, seat) => copyBatch(it, given.seats[seat]));
+    this.#given.moves.set(which);
+    this.#given.seats.forEach((it, seat) => copyBatch(actions[seat], it));
     this.#host.ask("step", { type: "step" });
     const { acts, ends, rewards } = this.#told, step = this.#step;
     step.rewards.fill(0);
@@ -256,6 +266,10 @@ export class PettingZooWorld implements World {
   #check(actions: readonly Batch[], which: Uint8Array): void {
     const { numEnvs, toAct } = this, seats = this.seats.length;
     checkActionCount(numEnvs, which, numEnvs);
+    this.#given.seats.forEach((like, seat) => {
+      const { actionSpace } = spacesOf(this, seat);
+      checkBatch(actionSpace, actions?.[seat], like, numEnvs);
+    });
     for (let env = 0; env < numEnvs; env++) {
       if (which[env] === 0) continue;
       if (!toAct.subarray(env * seats, (env + 1) * seats).includes(1)) {
@@ -277,8 +291,10 @@ export class PettingZooWorld implements World {
    *
    * @param seat Index of the seat.
    * @returns Observations, reused by the next call for the seat.
+   * @throws {RangeError} If there is no such seat.
    */
   observe(seat: number): Batch {
+    checkIndex(this.#id, "seat", { index: seat, count: this.seats.length });
     copyBatch(this.#told.seen[seat], this.#seen[seat]);
     return this.#seen[seat];
   }
@@ -314,9 +330,11 @@ export class PettingZooWorld implements World {
    * @param env Index of the world.
    * @param options The picture's size; by default the game's own.
    * @returns The picture.
+   * @throws {RangeError} If there is no such world.
    * @throws {TypeError} If the game cannot draw to an array.
    */
   render(env: number, options: RenderOptions = {}): RgbImage {
+    checkIndex(this.#id, "world", { index: env, count: this.numEnvs });
     return this.#host.render(env, options);
   }
 

@@ -284,6 +284,7 @@ test("a picture is drawn in the size that is asked for", () => {
       world.seats.map(() => Int32Array.of(3, 3)),
       Uint8Array.of(0, 1),
     );
+    assertThrows(() => world.render(2), RangeError, "Cannot find world 2");
     const at = { width: 99, height: 86 };
     assert(`${world.render(1, at).data}` !== `${before.data}`);
     assertEquals(world.render(0, at).data, before.data);
@@ -404,7 +405,14 @@ test("actions that do not fit are refused before anything moves", () => {
         () => world.step(moves(0, 0), both),
       "RangeError: Cannot take action 7: expected a whole number from 0 to 6":
         () => world.step(moves(7, 0), Uint8Array.of(1, 0)),
-      "RangeError: ": () => world.step(moves(0, 0), Uint8Array.of(1)),
+      "RangeError: Cannot step 2 copies with 1 numbers of actions: expected 2":
+        () => world.step(moves(0, 0), Uint8Array.of(1)),
+      "RangeError: Cannot step 2 copies with no numbers of actions": () =>
+        world.step([Int32Array.of(0, 0)], both),
+      "RangeError: Cannot find world 2 of connect_four_v3: expected a whole number from 0 to 1":
+        () => world.begin(2, random),
+      "RangeError: Cannot find seat -1 of connect_four_v3": () =>
+        world.observe(-1),
     });
     assertEquals([...world.toAct], [1, 0, 0, 0]);
     world.step(moves(6, 9), Uint8Array.of(1, 0));

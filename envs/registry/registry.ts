@@ -10,7 +10,11 @@ import {
 } from "@bellman/files/options";
 import type { Env, EnvSpec, VecEnv, World } from "@bellman/types";
 import { checkNumEnvs, unknownEnvironment } from "../_checks.ts";
-import { gameMakers, type WorldOptions } from "../self_play/make_game.ts";
+import {
+  gameKwargs,
+  gameMakers,
+  type WorldOptions,
+} from "../self_play/make_game.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { RecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
 import { RecordInfoStatistics } from "../wrappers/record_info_statistics.ts";
@@ -219,7 +223,8 @@ export function register(
 }
 
 /**
- * Makes worlds of a game by name, for players of your own in all seats.
+ * Makes worlds of a game by name, for players of your own in all seats: options of
+ * self-play, which `makeVec` takes among the game's own, are left out.
  *
  * @param id Its name with the version.
  * @param options Number, limit, and options of the game's own.
@@ -247,7 +252,7 @@ export function makeWorld(id: string, options: MakeWorldOptions): World {
   }
   const maxEpisodeSteps = limitOf(registration, options);
   return registration.makeWorld({
-    ...{ numEnvs, kwargs },
+    ...{ numEnvs, kwargs: gameKwargs(kwargs) },
     spec: { ...specOf(registration), maxEpisodeSteps },
     ...maxEpisodeSteps !== undefined && { maxEpisodeSteps },
   });

@@ -69,10 +69,9 @@ function gameVecEnv(
   makeWorld: (options: WorldOptions) => World,
   { kwargs, ...options }: WorldOptions,
 ): SelfPlayVecEnv {
-  const entries = Object.entries(kwargs);
-  const own = entries.filter(([name]) => !isSelfPlayOption(name));
-  const play = entries.filter(([name]) => isSelfPlayOption(name));
-  const world = makeWorld({ ...options, kwargs: Object.fromEntries(own) });
+  const world = makeWorld({ ...options, kwargs: gameKwargs(kwargs) });
+  const play = Object.entries(kwargs)
+    .filter(([name]) => isSelfPlayOption(name));
   const { opponent, ...others } = Object.fromEntries(play) as
     & Omit<SelfPlayOptions, "opponent">
     & { opponent?: Player | string };
@@ -84,6 +83,16 @@ function gameVecEnv(
         : opponent,
     },
   });
+}
+
+/** Returns the options of a game's own, without those of self-play. */
+export function gameKwargs(
+  kwargs: WorldOptions["kwargs"],
+): WorldOptions["kwargs"] {
+  const entries = Object.entries(kwargs);
+  return Object.fromEntries(
+    entries.filter(([name]) => !isSelfPlayOption(name)),
+  );
 }
 
 /** Makers of worlds, and of environments in which a learner takes one of the seats. */

@@ -74,7 +74,7 @@ export function checkActions(
 }
 
 /** Throws unless a batch of actions has the arrays of another. */
-function checkBatch(
+export function checkBatch(
   space: Space,
   given: Batch | undefined,
   like: Batch,
