@@ -62,7 +62,7 @@ test("a file has a game, whose roles learn at once; others have to trust it", as
     `would import ${GAMES}, import small_games; read that code first, then add --trust`,
   );
   const judged = await capture("eval", out, "--episodes=2", "--trust");
-  assertEquals([judged.code, judged.err], [0, ""]);
+  assertEquals(judged.code, 0, judged.err);
 });
 
 const WRONG = {
