@@ -148,8 +148,12 @@ test("games keep the promises of worlds: by turns, at once, with agents that die
   for (const id of ["connect_four_v3", "rps_v2"]) {
     using(open(id, { numEnvs: 3 }), (it) => checkWorld(it, { steps: 60 }));
   }
-  const own = [["Fading", {}], ["Fading", { masks: false }], ["Countdown", {}]];
-  for (const [name, kwargs] of own as [string, object][]) {
+  const own: [string, object][] = [
+    ...[{}, { masks: false }, { silent: true }]
+      .map((it): [string, object] => ["Fading", it]),
+    ["Countdown", {}],
+  ];
+  for (const [name, kwargs] of own) {
     for (const maxEpisodeSteps of [4, Infinity]) {
       const options = { numEnvs: 3, maxEpisodeSteps, kwargs: { ...kwargs } };
       using(

@@ -185,8 +185,9 @@ class Game(gym.Env):
             given = {it: actions[it] for it in game.agents}
             seen, rewards, *ends, self.infos = game.step(given)
         self.note(before, rewards, *ends)
-        # Whoever is out is shown while it is still there.
-        self.show([it for it in before if it not in self.alive], seen)
+        # Whoever is out is shown while it is still there, if it is.
+        there = game.agents if self.by_turns else seen
+        self.show([it for it in before if it in there and it not in self.alive], seen)
         if self.by_turns:
             while self.alive and game.agent_selection not in self.alive:
                 game.step(None)
@@ -198,7 +199,7 @@ class Game(gym.Env):
         view["ends"][:] = 0
         self.alive = []
         for i, seat in enumerate(self.seats):
-            reward = rewards.get(seat, 0)
+            reward = rewards.get(seat, 0) if seat in before else 0
             view["rewards"][i] = np.nan if finite(reward) is None else reward
             if np.isnan(view["rewards"][i]):
                 raise EnvDataError(

@@ -9,13 +9,14 @@ from pettingzoo import AECEnv, ParallelEnv
 
 class Fading(ParallelEnv):
     """Who chooses what chance chooses is out, with a reward of 2; so is `late` from step
-    6 on. Two roles, as `late` also sees the time, and masks in the `info`."""
+    6 on. Two roles, as `late` also sees the time, and masks in the `info`. Nothing is
+    seen by who is out if it is silent."""
 
     metadata = {"render_modes": ["human"]}
     possible_agents = ["early_0", "early_1", "late"]
 
-    def __init__(self, masks=True):
-        self.masks = masks
+    def __init__(self, masks=True, silent=False):
+        self.masks, self.silent = masks, silent
 
     def observation_space(self, agent):
         box = spaces.Box(0, 99, (1,), np.float32)
@@ -49,7 +50,7 @@ class Fading(ParallelEnv):
         is_cut = {it: it == "late" and self.time >= 6 for it in acted}
         rewards = {it: 2 * is_out[it] for it in acted}
         self.agents = [it for it in acted if not (is_out[it] or is_cut[it])]
-        seen, infos = self.told(acted)
+        seen, infos = self.told(self.agents if self.silent else acted)
         return seen, rewards, is_out, is_cut, infos
 
 
