@@ -45,6 +45,7 @@ const STEPS = {
     "mujoco-core==4.0.0",
     "Box2D==2.3.10",
     "pygame==2.6.1",
+    "pettingzoo==1.27.0",
     "opencv-python-headless==5.0.0.93",
     "envpool==1.2.5",
   ]],
