@@ -33,7 +33,7 @@ const STEPS = {
       "mujoco==4.0.0",
       "imageio==2.38.1",
       "opencv-python-headless==5.0.0.93",
-      "pettingzoo==1.25.0",
+      "pettingzoo==1.27.0",
       "pygame==2.6.1",
     ],
   ],
