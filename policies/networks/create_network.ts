@@ -63,6 +63,7 @@ export type NetworkName =
   | "cnn_32"
   | "cnn_2013"
   | "cnn_small"
+  | "cnn_board"
   | "conv_only"
   | "lstm"
   | "lnlstm"
@@ -92,6 +93,7 @@ const MAKERS: Readonly<Record<NetworkName, NetworkMaker>> = {
   cnn_32: (options) => cnn({ convLayers: ACKTR_LAYERS, ...forImages(options) }),
   cnn_2013: (options) => cnn({ ...PAPER_OF_2013, ...forImages(options) }),
   cnn_small: (options) => cnnSmall(forImages(options)),
+  cnn_board: (options) => cnn(forBoards(options)),
   conv_only: (options) => convOnly(forImages(options)),
   lstm,
   lnlstm,
@@ -102,6 +104,14 @@ const MAKERS: Readonly<Record<NetworkName, NetworkMaker>> = {
 /** Drops the activation option: convolutions keep their own. */
 function forImages(options: CreateNetworkOptions): CreateNetworkOptions {
   return { ...options, activation: undefined };
+}
+
+/** One layer of 64 filters of 4x4, or of the whole of a smaller board, and 256 units. */
+function forBoards(options: CreateNetworkOptions): CnnOptions {
+  const [height, width] = options.inputShape;
+  const side = Math.min(4, height, width ?? height);
+  const layers = { convLayers: [[64, side, 1]] as const, denseSize: 256 };
+  return { ...layers, ...forImages(options) };
 }
 
 /**

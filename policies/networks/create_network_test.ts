@@ -34,6 +34,7 @@ const OUTPUT_SIZES: Record<NetworkName, number> = {
   cnn_32: 512,
   cnn_2013: 256,
   cnn_small: 128,
+  cnn_board: 256,
   conv_only: 6 * 6 * 6,
   lstm: 4,
   lnlstm: 4,
@@ -180,6 +181,15 @@ Deno.test("images whose channels come first, or that have none, are no vectors b
     );
     assertEquals(createNetwork("mlp", { inputShape }).outputSize, 64);
   }
+});
+
+Deno.test("filters of boards are as large as four in a row, or as the board", () => {
+  const kernelOf = (inputShape: readonly number[]) =>
+    createNetwork("cnn_board", { inputShape })
+      .init(seededRandom(0))["conv0/kernel"].shape;
+  assertEquals(kernelOf([6, 7, 2]), [4, 4, 2, 64]);
+  assertEquals(kernelOf([3, 3, 2]), [3, 3, 2, 64]);
+  assertThrows(() => kernelOf([9]), RangeError, "Cannot convolve inputs");
 });
 
 Deno.test("an unknown name brings up the nearest one", () => {
