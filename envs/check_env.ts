@@ -3,6 +3,7 @@ import type {
   BoxArray,
   DictSpace,
   Env,
+  RgbImage,
   Space,
   SpaceValue,
   StateTree,
@@ -505,17 +506,18 @@ function stepLate(
   }
 }
 
-function checkPicture(env: Env): void {
-  const { width, height, data } = env.render();
+/** Returns the fault of a picture, if it has one. */
+export function pictureFault(
+  { width, height, data: { length } }: RgbImage,
+): string | undefined {
   const isWhole = (it: number): boolean => Number.isInteger(it) && it > 0;
   if (!isWhole(width) || !isWhole(height)) {
-    fail(`its picture is ${width} by ${height} pixels`);
+    return `its picture is ${width} by ${height} pixels`;
   }
-  const size = 3 * width * height, { length } = data;
-  if (length === size) return;
-  fail(
-    `its picture of ${width} by ${height} has ${length} bytes, not ${size}`,
-  );
+  const size = 3 * width * height;
+  return length === size
+    ? undefined
+    : `its picture of ${width} by ${height} has ${length} bytes, not ${size}`;
 }
 
 /**
@@ -554,5 +556,6 @@ export function checkEnv(env: Env, options: CheckEnvOptions = {}): void {
   checkEnd(course, all);
   course.goals.check();
   checkLongPlay(course, all);
-  if (all.render) checkPicture(env);
+  const fault = all.render ? pictureFault(env.render()) : undefined;
+  if (fault !== undefined) fail(fault);
 }

@@ -36,8 +36,8 @@ function linesOf({ rows, columns, inLine }: GridShape): Uint8Array[][] {
 }
 
 /**
- * Rules of games on a board, and the search of their positions. A board is a part of
- * an array from `at` on: 0 for empty cells, 1 and 2 for the pieces of the two seats.
+ * Rules of games on a board, and the search of their positions. A board has 0 for empty
+ * cells, 1 and 2 for the pieces of the two seats.
  */
 export class Grid {
   readonly cells: number;
@@ -58,20 +58,20 @@ export class Grid {
   }
 
   /** Returns the cell that an action fills, -1 where there is no room. */
-  cellOf(boards: Uint8Array, at: number, action: number): number {
-    if (!this.#falls) return boards[at + action] === 0 ? action : -1;
+  cellOf(board: Uint8Array, action: number): number {
+    if (!this.#falls) return board[action] === 0 ? action : -1;
     let cell = this.cells - this.columns + action;
-    while (cell >= 0 && boards[at + cell] !== 0) cell -= this.columns;
+    while (cell >= 0 && board[cell] !== 0) cell -= this.columns;
     return Math.max(cell, -1);
   }
 
   /** Finds out if a piece in a cell makes a line with others that are there. */
-  wins(boards: Uint8Array, at: number, cell: number, piece: number): boolean {
+  wins(board: Uint8Array, cell: number, piece: number): boolean {
     const lines = this.#lines[cell];
     for (let i = 0; i < lines.length; i++) {
       const others = lines[i];
       let k = 0;
-      while (k < others.length && boards[at + others[k]] === piece) k++;
+      while (k < others.length && board[others[k]] === piece) k++;
       if (k === others.length) return true;
     }
     return false;
@@ -83,36 +83,26 @@ export class Grid {
    * is not allowed.
    */
   score(
-    boards: Uint8Array,
-    at: number,
+    board: Uint8Array,
     piece: number,
     action: number,
     depth: number,
   ): number {
-    const cell = this.cellOf(boards, at, action);
+    const cell = this.cellOf(board, action);
     if (cell < 0) return NaN;
-    let empty = 0;
-    for (let i = 0; i < this.cells; i++) empty += +(boards[at + i] === 0);
-    if (this.wins(boards, at, cell, piece)) return empty;
-    boards[at + cell] = piece;
-    const other = 3 - piece, most = this.cells;
-    const value = this.#value(
-      boards,
-      at,
-      other,
-      empty - 1,
-      depth - 1,
-      -most,
-      most,
-    );
-    boards[at + cell] = 0;
+    let left = -1;
+    for (let i = 0; i < this.cells; i++) left += +(board[i] === 0);
+    if (this.wins(board, cell, piece)) return left + 1;
+    board[cell] = piece;
+    const most = this.cells;
+    const value = this.#value(board, 3 - piece, left, depth - 1, -most, most);
+    board[cell] = 0;
     return value === 0 ? 0 : -value;
   }
 
   /** Returns the score of a position for the piece to move (alpha-beta search). */
   #value(
-    boards: Uint8Array,
-    at: number,
+    board: Uint8Array,
     piece: number,
     empty: number,
     depth: number,
@@ -120,43 +110,35 @@ export class Grid {
     high: number,
   ): number {
     if (depth <= 0 || empty === 0) return 0;
-    if (this.#winsAtOnce(boards, at, piece)) return empty;
+    if (this.#winsAtOnce(board, piece)) return empty;
     if (depth === 1) return 0;
     const isSolved = this.cells <= SOLVABLE && depth >= empty;
     let key = piece;
     if (isSolved) {
-      for (let i = 0; i < this.cells; i++) key = 3 * key + boards[at + i];
+      for (let i = 0; i < this.cells; i++) key = 3 * key + board[i];
       const known = this.#solved.get(key);
       if (known !== undefined) return known;
       // What is remembered must be exact: nothing is cut off.
       high = Infinity;
     }
+    const other = 3 - piece, left = empty - 1, plies = depth - 1;
     let best = -Infinity;
     for (let action = 0; best < high && action < this.choices; action++) {
-      const cell = this.cellOf(boards, at, action);
+      const cell = this.cellOf(board, action);
       if (cell < 0) continue;
-      boards[at + cell] = piece;
-      const from = -high, to = -Math.max(low, best), other = 3 - piece;
-      const value = this.#value(
-        boards,
-        at,
-        other,
-        empty - 1,
-        depth - 1,
-        from,
-        to,
-      );
-      boards[at + cell] = 0;
-      best = Math.max(best, -value);
+      board[cell] = piece;
+      const to = -Math.max(low, best);
+      best = Math.max(best, -this.#value(board, other, left, plies, -high, to));
+      board[cell] = 0;
     }
     if (isSolved) this.#solved.set(key, best);
     return best;
   }
 
-  #winsAtOnce(boards: Uint8Array, at: number, piece: number): boolean {
+  #winsAtOnce(board: Uint8Array, piece: number): boolean {
     for (let action = 0; action < this.choices; action++) {
-      const cell = this.cellOf(boards, at, action);
-      if (cell >= 0 && this.wins(boards, at, cell, piece)) return true;
+      const cell = this.cellOf(board, action);
+      if (cell >= 0 && this.wins(board, cell, piece)) return true;
     }
     return false;
   }

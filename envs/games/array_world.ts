@@ -14,15 +14,10 @@ import type {
   WorldStep,
 } from "@bellman/types";
 import { OBJECT, type OptionKinds, whole } from "@bellman/files/options";
-import {
-  checkIndex,
-  checkNumEnvs,
-  checkSavedEnvs,
-  checkStepLimit,
-} from "../_checks.ts";
+import { checkIndex, checkSavedEnvs } from "../_checks.ts";
 import { savedArray, snapshotRecord } from "../snapshot.ts";
 import { allocateArray, elementCount } from "../spaces/arrays.ts";
-import { describeSpace } from "../spaces/values.ts";
+import { contains, describeSpace } from "../spaces/values.ts";
 
 /** Settings of the games. */
 export interface GameOptions {
@@ -58,6 +53,11 @@ export const TIMED_GAME: OptionKinds<TimedGameOptions> = {
   maxEpisodeSteps: whole(1),
 };
 
+/** Moves a number into the bounds. */
+export function clamp(value: number, limit: number): number {
+  return Math.min(Math.max(value, -limit), limit);
+}
+
 /** Facts about each world of a game. */
 export interface GameFacts {
   /** Name in error messages. */
@@ -69,9 +69,6 @@ export interface GameFacts {
   /** Space of one seat's actions. */
   readonly actionSpace: DiscreteSpace;
 }
-
-/** Array of a game's state with its least and greatest number. */
-export type GameArray = readonly [array: BoxArray, low: number, high: number];
 
 /**
  * Many worlds in the rows of shared arrays, without anything allocated in a step.
@@ -115,14 +112,11 @@ export abstract class ArrayWorld<O extends BoxArray = BoxArray>
    * Allocates the arrays of steps and observations.
    *
    * @param facts Facts about each world.
-   * @param options Number of worlds and longest game.
-   * @throws {RangeError} If a number is not a whole one of at least 1.
+   * @param options Number of worlds and longest game, which are not checked.
    */
   constructor(facts: GameFacts, options: TimedGameOptions) {
     const { numEnvs = 1, maxEpisodeSteps = Infinity, spec } = options;
     const { name, seats, observationSpace, actionSpace } = facts;
-    checkNumEnvs(name, numEnvs);
-    checkStepLimit(maxEpisodeSteps);
     this.name = name;
     this.numEnvs = numEnvs;
     this.seats = seats;
@@ -173,7 +167,7 @@ export abstract class ArrayWorld<O extends BoxArray = BoxArray>
   protected abstract write(seat: number, observations: O): void;
 
   /** Names the arrays of the state. */
-  protected abstract state(): Readonly<Record<string, GameArray>>;
+  protected abstract state(): Readonly<Record<string, BoxArray>>;
 
   /**
    * Renders a world's current state.
@@ -184,19 +178,6 @@ export abstract class ArrayWorld<O extends BoxArray = BoxArray>
    * @throws {RangeError} If there is no such world.
    */
   abstract render(env: number, options?: RenderOptions): RgbImage;
-
-  /**
-   * Returns true if a seat of a world whose game is running acts, by saved arrays.
-   *
-   * @param saved Arrays by name, each of the right kind.
-   * @param env Index of the world.
-   * @param seat Index of the seat.
-   */
-  protected abstract acts(
-    saved: Readonly<Record<string, BoxArray>>,
-    env: number,
-    seat: number,
-  ): boolean;
 
   /** Ends the game of a seat, at its place in the arrays of a step. */
   protected end(at: number, reward: number): void {
@@ -257,37 +238,32 @@ export abstract class ArrayWorld<O extends BoxArray = BoxArray>
   }
 
   #check(actions: readonly Int32Array[], which: Uint8Array): void {
-    const { numEnvs, toAct } = this, seats = this.seats.length;
-    if (which?.length !== numEnvs) {
-      this.#refuse(`${which?.length ?? "no"} entries of which`, `${numEnvs}`);
-    }
-    for (let seat = 0; seat < seats; seat++) {
-      const count = actions?.[seat]?.length;
-      if (count !== numEnvs) {
-        const { name } = this.seats[seat];
-        this.#refuse(`${count ?? "no"} actions of seat ${name}`, `${numEnvs}`);
-      }
-    }
+    const { numEnvs, toAct, seats } = this;
+    const check = (length: number | undefined, what: string) => {
+      if (length === numEnvs) return;
+      this.#refuse(`${length ?? "no"} ${what}`, `${numEnvs}`);
+    };
+    check(which?.length, "entries of which");
+    seats.forEach(({ name }, seat) =>
+      check(actions?.[seat]?.length, `actions of seat ${name}`)
+    );
     for (let env = 0; env < numEnvs; env++) {
       if (which[env] === 0) continue;
       let acting = 0;
-      for (let seat = 0; seat < seats; seat++) {
-        if (toAct[env * seats + seat] === 0) continue;
+      for (let seat = 0; seat < seats.length; seat++) {
+        if (toAct[env * seats.length + seat] === 0) continue;
         acting++;
         const action = actions[seat][env];
-        if (action >= 0 && action < this.#actions.n && action % 1 === 0) {
-          continue;
-        }
+        if (contains(this.#actions, action)) continue;
         this.#refuse(
-          `action ${action} of seat ${this.seats[seat].name} in world ${env}`,
+          `action ${action} of seat ${seats[seat].name} in world ${env}`,
           describeSpace(this.#actions),
         );
       }
-      if (acting === 0) {
-        throw new Error(
-          `Cannot step world ${env} of ${this.name} as its game is over: call begin first`,
-        );
-      }
+      if (acting > 0) continue;
+      throw new Error(
+        `Cannot step world ${env} of ${this.name} as its game is over: call begin first`,
+      );
     }
   }
 
@@ -311,12 +287,8 @@ export abstract class ArrayWorld<O extends BoxArray = BoxArray>
     return observations;
   }
 
-  #state(): Record<string, GameArray> {
-    return {
-      toAct: [this.toAct, 0, 1],
-      steps: [this.steps, 0, this.maxEpisodeSteps],
-      ...this.state(),
-    };
+  #state(): Record<string, BoxArray> {
+    return { toAct: this.toAct, steps: this.steps, ...this.state() };
   }
 
   /**
@@ -326,7 +298,7 @@ export abstract class ArrayWorld<O extends BoxArray = BoxArray>
    */
   save(): StateTree {
     const entries = Object.entries(this.#state());
-    return Object.fromEntries(entries.map(([it, [own]]) => [it, own.slice()]));
+    return Object.fromEntries(entries.map(([it, own]) => [it, own.slice()]));
   }
 
   /**
@@ -334,39 +306,16 @@ export abstract class ArrayWorld<O extends BoxArray = BoxArray>
    *
    * @param state Saved state.
    * @throws {TypeError} If it is no saved state of such worlds.
-   * @throws {RangeError} If it is of another number of worlds, or has numbers that no
-   * game leads to. Nothing is changed then.
+   * @throws {RangeError} If it is of another number of worlds. Nothing is changed then.
    */
   load(state: StateTree): void {
     const own = Object.entries(this.#state());
     const saved = snapshotRecord(state, own.map(([name]) => name));
-    const { length } = (saved.steps ?? []) as Batch[];
-    checkSavedEnvs(this.numEnvs, length);
-    const read = own.map(([name, [like, low, high]]) => {
-      const array = savedArray(this.name, [name, saved[name]], like);
-      const at = array.findIndex((it) => !(it >= low && it <= high));
-      if (at < 0) return [name, array] as const;
-      throw new RangeError(
-        `Cannot restore ${this.name} from a saved state with ${name}[${at}] ${
-          array[at]
-        }: expected a number from ${low} to ${high}`,
-      );
-    });
-    this.#checkActing(Object.fromEntries(read));
-    read.forEach(([, array], i) => own[i][1][0].set(array));
-  }
-
-  #checkActing(saved: Record<string, BoxArray>): void {
-    for (let env = 0; env < this.numEnvs; env++) {
-      const acting = this.seats.map((_, seat) => +this.acts(saved, env, seat));
-      const first = env * acting.length;
-      const given = acting.map((_, seat) => saved.toAct[first + seat]);
-      const isRunning = `${given}` === `${acting}`;
-      if (isRunning || !given.includes(1)) continue;
-      throw new RangeError(
-        `Cannot restore ${this.name} from a saved state with toAct ${given} in world ${env}: its other numbers allow ${acting}`,
-      );
-    }
+    checkSavedEnvs(this.numEnvs, (saved.steps as Batch[] | null)?.length ?? 0);
+    const read = own.map(([name, like]) =>
+      savedArray(this.name, [name, saved[name]], like)
+    );
+    own.forEach(([, array], i) => array.set(read[i]));
   }
 
   /** Frees nothing here, as there is nothing to free. */

@@ -1,6 +1,5 @@
-import type { BoxArray, StateTree } from "@bellman/types";
+import type { StateTree } from "@bellman/types";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import fc from "fast-check";
 import { exactText } from "../check_env.ts";
 import { SeededRandom } from "../random.ts";
 import {
@@ -52,33 +51,12 @@ Deno.test("a saved state goes on in new worlds", () => {
   }
 });
 
-/** Paths of all numbers and lists of a state that can be spoiled. */
-const spoiled = fc.tuple(
-  fc.nat(),
-  fc.nat(),
-  fc.constantFrom(255, -99, NaN, Infinity, 2.5e9),
-);
-
-Deno.test("a saved state that is spoiled is refused, and nothing changes", () => {
+Deno.test("a saved state of another form is refused, and nothing changes", () => {
   for (const make of GAMES) {
     const world = make(2), other = make(2), random = new SeededRandom(1);
     play(world, random, 5);
     play(other, random, 12);
     const before = exactText(other.save());
-    fc.assert(
-      fc.property(spoiled, ([entry, at, value]) => {
-        const state = world.save() as Record<string, BoxArray>;
-        const names = Object.keys(state), name = names[entry % names.length];
-        const array = state[name], i = at % array.length, kept = array[i];
-        array[i] = value;
-        // Numbers that an array cannot hold may be fine once it holds them.
-        fc.pre(array[i] !== kept && !(array[i] >= 0 && array[i] <= 40));
-        const error = assertThrows(() => other.load(state), RangeError);
-        assert(!error.message.includes("\n"));
-        assertEquals(exactText(other.save()), before);
-      }),
-      { numRuns: 200 },
-    );
     const wrong: StateTree[] = [null, [], "text", {}, { toAct: null }];
     for (const name of Object.keys(world.save() as object)) {
       const state = world.save() as Record<string, StateTree>;
@@ -97,45 +75,6 @@ Deno.test("a saved state that is spoiled is refused, and nothing changes", () =>
       "Cannot restore 3 copies from a snapshot of 2",
     );
   }
-});
-
-Deno.test("seats that cannot act by the rest of a state are refused", () => {
-  const world = new TicTacToe();
-  world.begin(0, new SeededRandom(0));
-  const state = world.save() as Record<string, Uint8Array>;
-  const load = (part: object) => world.load({ ...state, ...part });
-  assertThrows(
-    () => load({ toAct: Uint8Array.of(1, 1) }),
-    RangeError,
-    "Cannot restore TicTacToe from a saved state with toAct 1,1 in world 0: its other numbers allow 1,0",
-  );
-  assertThrows(() => load({ toAct: Uint8Array.of(0, 1) }), RangeError);
-  assertThrows(() => load({ steps: Int32Array.of(2) }), RangeError);
-  const boards = Uint8Array.of(2, 2, 0, 0, 0, 0, 0, 0, 0);
-  assertThrows(() => load({ steps: Int32Array.of(2), boards }), RangeError);
-  // A game that is over may have any board.
-  load({ toAct: Uint8Array.of(0, 0), boards });
-  const ball = new PaddleBall({ points: 2 });
-  ball.begin(0, new SeededRandom(0));
-  const points = ball.save() as Record<string, Int32Array>;
-  assertThrows(
-    () => ball.load({ ...points, scores: Int32Array.of(0, 2) }),
-    RangeError,
-    "toAct 1,1",
-  );
-  const soccer = new Soccer({ tackles: true });
-  soccer.begin(0, new SeededRandom(0));
-  const players = soccer.save() as Record<string, Uint8Array>;
-  assertThrows(
-    () => soccer.load({ ...players, out: Uint8Array.of(0, 1, 0, 0) }),
-    RangeError,
-    "toAct 1,1,1,1 in world 0: its other numbers allow 1,0,1,1",
-  );
-  assertThrows(
-    () => new Soccer().load({ ...players, out: Uint8Array.of(0, 1, 0, 0) }),
-    RangeError,
-    "out[1] 1: expected a number from 0 to 0",
-  );
 });
 
 Deno.test("what cannot be stepped is refused in one line, before any world steps", () => {

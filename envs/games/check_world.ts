@@ -2,7 +2,7 @@ import { checkOptions, FLAG, whole } from "@bellman/files/options";
 import type { Batch, Space, StateTree, World, WorldStep } from "@bellman/types";
 import { countChoices, forbiddenFault, maskFault } from "../_action_masks.ts";
 import { EnvData } from "../_env_data.ts";
-import { exactText } from "../check_env.ts";
+import { exactText, pictureFault } from "../check_env.ts";
 import { EnvDataError } from "../env_data_error.ts";
 import { copySeeds, SeededRandom } from "../random.ts";
 import { snapshotFault } from "../snapshot.ts";
@@ -223,11 +223,7 @@ class Course {
    * @param random Stream of the worlds to step and of the actions.
    * @param idle Stream of the actions of seats that are not to act.
    */
-  play(
-    { random, idle, steps }: Record<"random" | "idle", SeededRandom> & {
-      steps: number;
-    },
-  ): string[] {
+  play(random: SeededRandom, idle: SeededRandom, steps: number): string[] {
     const world = this.#world, record: string[] = [];
     for (let i = 0; i < steps; i++) {
       const which = Uint8Array.from(
@@ -235,16 +231,18 @@ class Course {
         () => Number(random.uniform() < 0.7),
       );
       this.#act(random, idle);
-      const before = this.#views(), toAct = world.toAct.slice();
+      const before = this.#views(), { toAct } = world;
       const given = exactText([this.#actions, which] as never);
       const step = world.step(this.#actions, which);
       if (exactText([this.#actions, which] as never) !== given) {
         fail("step changed its actions or which");
       }
-      this.#checkStep(step, which, toAct);
-      const isStepped = (env: number) => which[env] === 1;
-      this.#checkOthers(before, isStepped, "others were stepped");
-      this.#checkSaved();
+      this.#checkStep(step, which, toAct.length);
+      this.#checkOthers(before, (it) => which[it] === 1, "others were stepped");
+      const saved = this.#saved;
+      if (saved && exactText(saved.state) !== saved.text) {
+        fail("a saved state changed with later steps: it must be a copy");
+      }
       const { rewards, terminated, truncated } = step;
       record.push(
         exactText([which, rewards, terminated, truncated]),
@@ -264,14 +262,16 @@ class Course {
     const { roles } = this.#world, everyone = { numEnvs, seats, roles, toAct };
     this.#actions.forEach((actions, seat) => {
       randomPlayer(everyone as unknown as World, {
-        ...{ seat, actions, random: idle },
+        seat,
+        actions,
+        random: idle,
       });
       randomPlayer(this.#world, { seat, actions, random });
     });
   }
 
-  #checkStep(step: WorldStep, which: Uint8Array, toAct: Uint8Array): void {
-    const { rewards, terminated, truncated } = step, { length } = toAct;
+  #checkStep(step: WorldStep, which: Uint8Array, length: number): void {
+    const { rewards, terminated, truncated } = step;
     checkArray("rewards", rewards, length, Float64Array);
     checkArray("terminated", terminated, length);
     checkArray("truncated", truncated, length);
@@ -301,13 +301,6 @@ class Course {
     }
   }
 
-  #checkSaved(): void {
-    if (!this.#saved || exactText(this.#saved.state) === this.#saved.text) {
-      return;
-    }
-    fail("a saved state changed with later steps: it must be a copy");
-  }
-
   /** Saves worlds, streams and ends, and returns what restores them. */
   save(): () => void {
     const world = this.#world, state = world.save();
@@ -331,21 +324,6 @@ class Course {
       }
     };
   }
-}
-
-function same(a: readonly string[], b: readonly string[]): boolean {
-  return exactText([...a]) === exactText([...b]);
-}
-
-function checkPicture(world: World): void {
-  const { width, height, data } = world.render(world.numEnvs - 1);
-  const isWhole = (it: number) => Number.isInteger(it) && it > 0;
-  if (
-    isWhole(width) && isWhole(height) && data.length === 3 * width * height
-  ) return;
-  fail(
-    `its picture of ${width} by ${height} pixels has ${data.length} bytes, expected 3 a pixel`,
-  );
 }
 
 /**
@@ -375,15 +353,14 @@ export function checkWorld(
   const course = new Course(world);
   // Actions of seats that are not to act come from another stream each time.
   let plays = 0;
-  const play = (seed: number) =>
-    course.play({
-      ...{ random: new SeededRandom(seed), steps },
-      idle: new SeededRandom(++plays),
-    });
+  const play = (seed: number) => {
+    const [random, idle] = [seed, ++plays].map((it) => new SeededRandom(it));
+    return course.play(random, idle, steps).join("\n");
+  };
   course.begin(seed);
   const first = play(seed + 1);
   course.begin(seed);
-  if (!same(first, play(seed + 1))) {
+  if (play(seed + 1) !== first) {
     fail(
       "the same streams and actions gave two different courses (those of seats that are not to act must not matter)",
     );
@@ -391,11 +368,13 @@ export function checkWorld(
   const restore = course.save();
   const next = play(seed + 2);
   restore();
-  if (!same(next, play(seed + 2))) {
+  if (play(seed + 2) !== next) {
     fail(
       "after a saved state was loaded, the same actions gave another course",
     );
   }
   restore();
-  if (render) checkPicture(world);
+  const image = render ? world.render(world.numEnvs - 1) : undefined;
+  const fault = image && pictureFault(image);
+  if (fault) fail(fault);
 }

@@ -293,7 +293,7 @@ Deno.test("a picture of another size is named, and can be left out", () => {
   }
   assertBroken(
     Pale,
-    "its picture of 2 by 2 pixels has 3 bytes, expected 3 a pixel",
+    "its picture of 2 by 2 has 3 bytes, not 12",
   );
   checkWorld(new Pale(), { render: false });
   assertThrows(

@@ -4,41 +4,19 @@ import type {
   RandomSource,
   RenderOptions,
   RgbImage,
-  World,
 } from "@bellman/types";
 import { Canvas, type Color, type Point } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import { Grid, type GridShape } from "./_grid.ts";
+import { ArrayWorld, GAME, type GameOptions } from "./array_world.ts";
 import {
-  ArrayWorld,
-  GAME,
-  type GameArray,
-  type GameOptions,
-} from "./array_world.ts";
-import {
-  type Player,
   playsIn,
   type ScriptedWorld,
+  SEARCH,
+  type SearchedWorld,
+  type SearchOptions,
   type Turn,
 } from "../self_play/players.ts";
-
-/** Settings of a search. */
-export interface SearchOptions {
-  /**
-   * Plies to look ahead: moves of both seats, the one to choose included.
-   *
-   * @default Infinity
-   */
-  depth?: number;
-}
-
-const SEARCH = {
-  depth: [
-    "number",
-    "a whole number of at least 1, or Infinity",
-    (it: number) => it === Infinity || Number.isSafeInteger(it) && it >= 1,
-  ],
-} as const;
 
 /** Games on a board: their shape, and the plies that their scripted player looks ahead. */
 const GAMES = {
@@ -82,11 +60,15 @@ const BOARD: Color = [46, 90, 160];
  * ```
  */
 export abstract class GridGame extends ArrayWorld<Uint8Array>
-  implements ScriptedWorld<Uint8Array, Int32Array> {
+  implements
+    ScriptedWorld<Uint8Array, Int32Array>,
+    SearchedWorld<Uint8Array, Int32Array> {
   #shape: GridShape;
   #grid: Grid;
   #depth: number;
-  #boards: Uint8Array;
+  #cells: Uint8Array;
+  /** The board of each world, a part of the cells. */
+  #boards: readonly Uint8Array[];
   #masks: readonly Uint8Array[];
 
   /**
@@ -111,7 +93,12 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
     this.#shape = shape;
     this.#grid = grid;
     this.#depth = depth;
-    this.#boards = new Uint8Array(this.numEnvs * grid.cells);
+    const { cells } = grid;
+    this.#cells = new Uint8Array(this.numEnvs * cells);
+    this.#boards = Array.from(
+      { length: this.numEnvs },
+      (_, env) => this.#cells.subarray(env * cells, (env + 1) * cells),
+    );
     this.#masks = this.seats.map(() =>
       new Uint8Array(this.numEnvs * grid.choices)
     );
@@ -119,8 +106,7 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
 
   /** Empties a world's board. */
   protected override beginGame(env: number): void {
-    const { cells } = this.#grid;
-    this.#boards.fill(0, env * cells, (env + 1) * cells);
+    this.#boards[env].fill(0);
     this.toAct[2 * env] = 1;
   }
 
@@ -129,10 +115,10 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
     env: number,
     actions: readonly Int32Array[],
   ): void {
-    const grid = this.#grid, boards = this.#boards;
-    const mover = 1 - this.toAct[2 * env], at = env * grid.cells;
+    const grid = this.#grid, board = this.#boards[env];
+    const mover = 1 - this.toAct[2 * env];
     const own = 2 * env + mover, other = 2 * env + 1 - mover;
-    const cell = grid.cellOf(boards, at, actions[mover][env]);
+    const cell = grid.cellOf(board, actions[mover][env]);
     if (cell < 0) {
       const { truncated } = this.result;
       this.end(own, -1);
@@ -140,8 +126,8 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
       truncated[own] = truncated[other] = 1;
       return;
     }
-    boards[at + cell] = 1 + mover;
-    const isWon = grid.wins(boards, at, cell, 1 + mover);
+    board[cell] = 1 + mover;
+    const isWon = grid.wins(board, cell, 1 + mover);
     if (isWon || this.steps[env] === grid.cells - 1) {
       this.end(own, isWon ? 1 : 0);
       this.end(other, isWon ? -1 : 0);
@@ -153,10 +139,10 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
 
   /** Writes a seat's pieces and the other's. */
   protected override write(seat: number, observations: Uint8Array): void {
-    const boards = this.#boards, own = 1 + seat, other = 2 - seat;
-    for (let i = 0; i < boards.length; i++) {
-      observations[2 * i] = boards[i] === own ? 1 : 0;
-      observations[2 * i + 1] = boards[i] === other ? 1 : 0;
+    const cells = this.#cells, own = 1 + seat, other = 2 - seat;
+    for (let i = 0; i < cells.length; i++) {
+      observations[2 * i] = cells[i] === own ? 1 : 0;
+      observations[2 * i + 1] = cells[i] === other ? 1 : 0;
     }
   }
 
@@ -175,8 +161,7 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
     for (let env = 0; env < this.numEnvs; env++) {
       const acts = this.toAct[2 * env + seat] === 1;
       for (let action = 0; action < choices; action++) {
-        const hasRoom = acts &&
-          grid.cellOf(this.#boards, env * grid.cells, action) >= 0;
+        const hasRoom = acts && grid.cellOf(this.#boards[env], action) >= 0;
         masks[env * choices + action] = hasRoom ? 1 : 0;
       }
     }
@@ -215,13 +200,13 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
   }
 
   #score(env: number, action: number, depth: number): number {
-    const grid = this.#grid, piece = 1 + this.#moverOf(env);
-    return grid.score(this.#boards, env * grid.cells, piece, action, depth);
+    const piece = 1 + this.#moverOf(env);
+    return this.#grid.score(this.#boards[env], piece, action, depth);
   }
 
   /**
    * Plays by the scripted player: TicTacToe's is perfect, ConnectFour's takes wins and
-   * blocks the other's, as {@linkcode minimax} of one ply.
+   * blocks the other's, as `minimax` of one ply.
    *
    * @param turn The turn.
    */
@@ -230,7 +215,7 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
   }
 
   /**
-   * Plays by a search; see {@linkcode minimax}.
+   * Plays by a search, as `minimax` does.
    *
    * @param turn The turn.
    * @param options Plies to look ahead.
@@ -246,15 +231,15 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
   }
 
   #bestOf(env: number, depth: number, random: RandomSource): number {
-    const grid = this.#grid, at = env * grid.cells;
+    const grid = this.#grid, board = this.#boards[env];
     const other = 2 - this.#moverOf(env);
     let best = -Infinity, chosen = -1, ties = 0;
     for (let action = 0; action < grid.choices; action++) {
-      const cell = grid.cellOf(this.#boards, at, action);
+      const cell = grid.cellOf(board, action);
       if (cell < 0) continue;
       // Of actions that score the same, one in the other's way comes first.
       const rank = 2 * this.#score(env, action, depth) +
-        +grid.wins(this.#boards, at, cell, other);
+        +grid.wins(board, cell, other);
       if (rank > best) ties = 0;
       if (rank < best) continue;
       best = rank;
@@ -264,23 +249,8 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
   }
 
   /** Names the boards. */
-  protected override state(): Record<string, GameArray> {
-    return { boards: [this.#boards, 0, 2] };
-  }
-
-  /** True for the seat whose turn it is by the pieces on the board. */
-  protected override acts(
-    { boards, steps }: Readonly<Record<string, BoxArray>>,
-    env: number,
-    seat: number,
-  ): boolean {
-    const { cells } = this.#grid, turn = steps[env] % 2;
-    const board = [...boards.subarray(env * cells, (env + 1) * cells)];
-    const [first, second] = [1, 2].map((piece) =>
-      board.filter((it) => it === piece).length
-    );
-    return seat === turn && steps[env] < cells &&
-      first + second === steps[env] && first - second === turn;
+  protected override state(): Record<string, BoxArray> {
+    return { boards: this.#cells };
   }
 
   /**
@@ -300,7 +270,7 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
       (_, row) =>
         numbers.map((column) => {
           const cell = row * columns + column;
-          const piece = this.#boards[env * this.#grid.cells + cell];
+          const piece = this.#boards[env][cell];
           return piece === 0 && !falls ? cell : PIECES[piece];
         }),
     );
@@ -319,17 +289,16 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
    */
   override render(env: number, options: RenderOptions = {}): RgbImage {
     this.checkIndex("world", env);
-    const { rows, columns } = this.#shape, { cells } = this.#grid;
+    const { rows, columns } = this.#shape;
     const { width = 50 * columns, height = 50 * rows } = options;
     const view: Point = [columns, rows];
     const canvas = new Canvas({ width, height, view });
     canvas.fillPolygon([[0, 0], [columns, 0], view, [0, rows]], BOARD);
-    for (let cell = 0; cell < cells; cell++) {
-      const x = cell % columns + 0.5,
-        y = rows - Math.floor(cell / columns) - 0.5;
-      const color = COLORS[this.#boards[env * cells + cell]];
-      canvas.fillCircle({ center: [x, y], radius: 0.4 }, color);
-    }
+    this.#boards[env].forEach((piece, cell) => {
+      const x = cell % columns + 0.5;
+      const y = rows - Math.floor(cell / columns) - 0.5;
+      canvas.fillCircle({ center: [x, y], radius: 0.4 }, COLORS[piece]);
+    });
     return canvas.image();
   }
 }
@@ -398,42 +367,4 @@ export class TicTacToe extends GridGame {
   constructor(options: GameOptions = {}) {
     super("TicTacToe", options);
   }
-}
-
-/**
- * Makes a player of ConnectFour and TicTacToe that searches all lines of play to a
- * depth: it takes the soonest win it can force, else it puts off a forced loss for as
- * long as possible. Of moves that are as good it takes one where the other would win by
- * playing there, else any, each as likely. So one ply takes wins and blocks.
- *
- * @param options Plies to look ahead, 1 by default.
- * @returns The player; it throws a TypeError in other worlds.
- * @throws {RangeError} If the depth is not a whole number of at least 1, or Infinity.
- * @example
- * ```ts
- * import { SeededRandom } from "@bellman/envs";
- * import { ConnectFour, minimax } from "@bellman/envs/games";
- * import { assertEquals } from "@std/assert";
- *
- * const world = new ConnectFour(), random = new SeededRandom(0);
- * const actions = [new Int32Array(1), new Int32Array(1)];
- * world.begin(0, random);
- * for (const column of [3, 0, 3, 0, 3]) {
- *   actions.forEach((it) => it[0] = column);
- *   world.step(actions, Uint8Array.of(1));
- * }
- * minimax()(world, { seat: 1, actions: actions[1], random });
- * assertEquals(actions[1][0], 3);
- * ```
- */
-export function minimax(options: SearchOptions = {}): Player {
-  const { depth = 1 } = checkOptions("a search", options, SEARCH);
-  return (world: World, turn: Turn) => {
-    if (world instanceof GridGame) {
-      return world.search(turn as Turn<Int32Array>, { depth });
-    }
-    throw new TypeError(
-      `Cannot search the moves of ${world.constructor.name}: expected ConnectFour or TicTacToe`,
-    );
-  };
 }

@@ -283,7 +283,7 @@ Deno.test("a search of another game or depth is refused", () => {
   assertThrows(
     () => minimax()(new PaddleBall(), { seat: 0, actions, random }),
     TypeError,
-    "Cannot search the moves of PaddleBall: expected ConnectFour or TicTacToe",
+    "Cannot search the moves of PaddleBall: expected worlds with a method 'search', such as ConnectFour",
   );
   for (const depth of [0, 1.5, NaN]) {
     assertThrows(() => minimax({ depth }), RangeError, `depth ${depth}`);

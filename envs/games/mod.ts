@@ -32,26 +32,31 @@
  */
 export {
   ArrayWorld,
-  type GameArray,
   type GameFacts,
   type GameOptions,
   type TimedGameOptions,
 } from "./array_world.ts";
 export { checkWorld, type CheckWorldOptions } from "./check_world.ts";
-export {
-  ConnectFour,
-  GridGame,
-  minimax,
-  type SearchOptions,
-  TicTacToe,
-} from "./grid_games.ts";
+export { ConnectFour, GridGame, TicTacToe } from "./grid_games.ts";
 export { PaddleBall, type PaddleBallOptions } from "./paddle_ball.ts";
-export * from "../self_play/players.ts";
+export {
+  isScripted,
+  minimax,
+  type Player,
+  playsIn,
+  randomPlayer,
+  scriptedPlayer,
+  type ScriptedWorld,
+  type SearchedWorld,
+  type SearchOptions,
+  type Turn,
+} from "../self_play/players.ts";
 export { Soccer, type SoccerOptions } from "./soccer.ts";
 export * from "../self_play/play_match.ts";
 export { actorPlayer } from "../self_play/actor_player.ts";
 export {
   gameOf,
+  isPlayerName,
   playerNamed,
   type WorldOptions,
 } from "../self_play/make_game.ts";

@@ -9,7 +9,7 @@ import { Canvas, type Color, rectangle } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import {
   ArrayWorld,
-  type GameArray,
+  clamp,
   TIMED_GAME,
   type TimedGameOptions,
 } from "./array_world.ts";
@@ -31,8 +31,8 @@ export interface PaddleBallOptions extends TimedGameOptions {
 
 const OPTIONS = { ...TIMED_GAME, points: whole(1) };
 
-/** Half of a paddle's length, and its way in a step. */
-const PADDLE = 0.2, PADDLE_SPEED = 0.06;
+/** Half of a paddle's length, and its ways in a step by the action. */
+const PADDLE = 0.2, WAYS = [0, 0.06, -0.06];
 /** Height up to which the middle of a paddle moves. */
 const PADDLE_LIMIT = 1 - PADDLE;
 /** Ball's way along x in a step: of a serve, its growth at each hit, and its most. */
@@ -137,19 +137,10 @@ export class PaddleBall extends ArrayWorld<Float32Array>
     env: number,
     actions: readonly Int32Array[],
   ): void {
-    const ball = this.#ball, at = 4 * env;
+    const ball = this.#ball, paddles = this.#paddles, at = 4 * env;
     for (let seat = 0; seat < 2; seat++) {
-      const action = actions[seat][env];
-      const way = action === 0
-        ? 0
-        : action === 1
-        ? PADDLE_SPEED
-        : -PADDLE_SPEED;
-      const y = this.#paddles[2 * env + seat] + way;
-      this.#paddles[2 * env + seat] = Math.min(
-        Math.max(y, -PADDLE_LIMIT),
-        PADDLE_LIMIT,
-      );
+      const own = 2 * env + seat, way = WAYS[actions[seat][env]];
+      paddles[own] = clamp(paddles[own] + way, PADDLE_LIMIT);
     }
     ball[at] += ball[at + 2];
     ball[at + 1] += ball[at + 3];
@@ -217,21 +208,13 @@ export class PaddleBall extends ArrayWorld<Float32Array>
   }
 
   /** Names ball, paddles, points and serves. */
-  protected override state(): Record<string, GameArray> {
+  protected override state(): Record<string, BoxArray> {
     return {
-      ball: [this.#ball, -1, 1],
-      paddles: [this.#paddles, -PADDLE_LIMIT, PADDLE_LIMIT],
-      scores: [this.#scores, 0, this.#points],
-      serves: [this.#serves, -1, 1],
+      ball: this.#ball,
+      paddles: this.#paddles,
+      scores: this.#scores,
+      serves: this.#serves,
     };
-  }
-
-  /** True for both until one has won. */
-  protected override acts(
-    { scores }: Readonly<Record<string, BoxArray>>,
-    env: number,
-  ): boolean {
-    return Math.max(scores[2 * env], scores[2 * env + 1]) < this.#points;
   }
 
   /**
@@ -249,18 +232,17 @@ export class PaddleBall extends ArrayWorld<Float32Array>
   ): RgbImage {
     this.checkIndex("world", env);
     const canvas = new Canvas({ width, height, view: [2.2, 2.2] });
-    const all = { at: [1.1, 1.1], x: [-1.1, 1.1], y: [-1.1, 1.1] } as const;
-    canvas.fillPolygon(rectangle(all), GROUND);
+    canvas.fillPolygon([[0, 0], [2.2, 0], [2.2, 2.2], [0, 2.2]], GROUND);
     const [x, y] = this.#ball.subarray(4 * env);
     canvas.fillCircle({ center: [x + 1.1, y + 1.1], radius: 0.04 }, BALL);
     SIDES.forEach((color, seat) => {
-      const height = this.#paddles[2 * env + seat] + 1.1;
+      const at = [
+        seat === 0 ? 0.07 : 2.13,
+        this.#paddles[2 * env + seat] + 1.1,
+      ];
+      const [x, y] = [[-0.03, 0.03], [-PADDLE, PADDLE]] as const;
       canvas.fillPolygon(
-        rectangle({
-          at: [seat === 0 ? 0.1 : 2.1, height],
-          x: seat === 0 ? [-0.06, 0] : [0, 0.06],
-          y: [-PADDLE, PADDLE],
-        }),
+        rectangle({ at: at as [number, number], x, y }),
         color,
       );
     });

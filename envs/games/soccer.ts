@@ -5,11 +5,11 @@ import type {
   RenderOptions,
   RgbImage,
 } from "@bellman/types";
-import { Canvas, type Color, rectangle } from "../render/canvas.ts";
+import { Canvas, type Color } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import {
   ArrayWorld,
-  type GameArray,
+  clamp,
   TIMED_GAME,
   type TimedGameOptions,
 } from "./array_world.ts";
@@ -51,15 +51,11 @@ const SEEN = 15;
 
 const GRASS: Color = [70, 140, 80];
 const WHITE: Color = [255, 255, 255];
-const COLORS: Readonly<Record<string, Color>> = {
-  blue: [52, 92, 200],
-  red: [205, 60, 55],
+/** Colours of the teams, and of players who are out. */
+const COLORS: Readonly<Record<string, readonly [Color, Color]>> = {
+  blue: [[52, 92, 200], [153, 173, 227]],
+  red: [[205, 60, 55], [230, 157, 155]],
 };
-
-/** Moves a number into the bounds. */
-function clamp(value: number, limit: number): number {
-  return Math.min(Math.max(value, -limit), limit);
-}
 
 /**
  * Soccer of two against two: seats `blue0` and `blue1` play to the right, `red0` and
@@ -115,18 +111,14 @@ export class Soccer extends ArrayWorld<Float32Array>
    * @throws {TypeError} If an option is not known, or of another type.
    */
   constructor(options: SoccerOptions = {}) {
-    const { tackles = false, ...given } = checkOptions(
-      "Soccer",
-      options,
-      OPTIONS,
-    );
+    const given = checkOptions("Soccer", options, OPTIONS);
     super({
       name: "Soccer",
       seats: SEATS,
       observationSpace: box({ low: -1, high: 1, shape: [SEEN] }),
       actionSpace: discrete(MOVES.length),
     }, { maxEpisodeSteps: 300, ...given });
-    this.#canTackle = tackles;
+    this.#canTackle = given.tackles ?? false;
     this.#places = new Float64Array(this.toAct.length * 2);
     this.#ball = new Float64Array(this.numEnvs * 4);
     this.#out = new Uint8Array(this.toAct.length);
@@ -299,21 +291,8 @@ export class Soccer extends ArrayWorld<Float32Array>
   }
 
   /** Names players, ball and who is out. */
-  protected override state(): Record<string, GameArray> {
-    return {
-      places: [this.#places, -1, 1],
-      ball: [this.#ball, -1, 1],
-      out: [this.#out, 0, this.#canTackle ? 1 : 0],
-    };
-  }
-
-  /** True for players who are not out. */
-  protected override acts(
-    { out }: Readonly<Record<string, BoxArray>>,
-    env: number,
-    seat: number,
-  ): boolean {
-    return out[env * PLAYERS + seat] === 0;
+  protected override state(): Record<string, BoxArray> {
+    return { places: this.#places, ball: this.#ball, out: this.#out };
   }
 
   /**
@@ -331,22 +310,17 @@ export class Soccer extends ArrayWorld<Float32Array>
   ): RgbImage {
     this.checkIndex("world", env);
     const canvas = new Canvas({ width, height, view: [2.2, 1.4] });
-    const all = { at: [1.1, 0.7], x: [-1.1, 1.1], y: [-0.7, 0.7] } as const;
-    canvas.fillPolygon(rectangle(all), GRASS);
+    canvas.fillPolygon([[0, 0], [2.2, 0], [2.2, 1.4], [0, 1.4]], GRASS);
     for (const x of [0.05, 1.1, 2.15]) {
-      const half = x === 1.1 ? FIELD : GOAL;
-      canvas.strokeLine([[x, 0.7 - half], [x, 0.7 + half]], {
-        ...{ color: WHITE, width: x === 1.1 ? 0.01 : 0.1 },
-      });
+      const [half, width] = x === 1.1 ? [FIELD, 0.01] : [GOAL, 0.1];
+      const line = [[x, 0.7 - half], [x, 0.7 + half]] as const;
+      canvas.strokeLine(line, { color: WHITE, width });
     }
     SEATS.forEach(({ team }, seat) => {
       const at = env * PLAYERS + seat, isOut = this.#out[at] === 1;
       const [x, y] = this.#places.subarray(2 * at);
-      const pale = COLORS[team].map((it) => (it + 255) >> 1);
-      canvas.fillCircle(
-        { center: [x + 1.1, y + 0.7], radius: 0.05 },
-        isOut ? pale as unknown as Color : COLORS[team],
-      );
+      const [color, pale] = COLORS[team], center = [x + 1.1, y + 0.7] as const;
+      canvas.fillCircle({ center, radius: 0.05 }, isOut ? pale : color);
     });
     const [x, y] = this.#ball.subarray(4 * env);
     canvas.fillCircle({ center: [x + 1.1, y + 0.7], radius: 0.03 }, WHITE);

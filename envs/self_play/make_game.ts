@@ -12,7 +12,13 @@ import type {
   World,
 } from "@bellman/types";
 import { hintAt } from "@bellman/files/options";
-import { type Player, randomPlayer, scriptedPlayer } from "./players.ts";
+import {
+  checkSearch,
+  minimax,
+  type Player,
+  randomPlayer,
+  scriptedPlayer,
+} from "./players.ts";
 import { checkReset, RESET } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { allocateBatch, readRow, writeRow } from "../spaces/batch.ts";
@@ -38,14 +44,38 @@ const PLAYERS: Readonly<Record<string, (world: World) => Player>> = {
   scripted: scriptedPlayer,
 };
 
+/** Name of a player that searches, and the plies that it looks ahead. */
+const MINIMAX = /^minimax(?::(.*))?$/s;
+
+/** Most plies of a player by name, as each multiplies the time. */
+const MOST_PLIES = 8;
+
+/**
+ * Finds out if a name is that of a player by rules; {@linkcode playerNamed} makes it.
+ *
+ * @param name The name.
+ * @returns True for `random`, `scripted`, and those that start with `minimax:`.
+ * @example
+ * ```ts
+ * import { isPlayerName } from "@bellman/envs/games";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const names = ["scripted", "minimax:4", "runs/a"];
+ * assertEquals(names.map(isPlayerName), [true, true, false]);
+ * ```
+ */
+export function isPlayerName(name: string): boolean {
+  return Object.hasOwn(PLAYERS, name) || MINIMAX.test(name);
+}
+
 /**
  * Returns a player of worlds by name.
  *
  * @param world The worlds.
- * @param name `random` or `scripted`.
+ * @param name `random`, `scripted`, or `minimax:N` which looks 1 to 8 plies ahead.
  * @returns The player.
- * @throws {RangeError} If there is none of that name.
- * @throws {TypeError} If the worlds have no scripted player.
+ * @throws {RangeError} If there is none of that name, or of so many plies.
+ * @throws {TypeError} If the worlds have no such player.
  * @example
  * ```ts
  * import { playerNamed, randomPlayer, TicTacToe } from "@bellman/envs/games";
@@ -56,14 +86,24 @@ const PLAYERS: Readonly<Record<string, (world: World) => Player>> = {
  */
 export function playerNamed(world: World, name: string): Player {
   if (Object.hasOwn(PLAYERS, name)) return PLAYERS[name](world);
-  throw new RangeError(
-    `Unknown opponent '${name}': ${hintAt(name, Object.keys(PLAYERS))}`,
-  );
+  const searches = MINIMAX.exec(name);
+  if (searches === null) {
+    const names = [...Object.keys(PLAYERS), "minimax:4"];
+    throw new RangeError(`Unknown opponent '${name}': ${hintAt(name, names)}`);
+  }
+  const depth = /^\d+$/.test(searches[1]) ? Number(searches[1]) : NaN;
+  if (!(depth >= 1 && depth <= MOST_PLIES)) {
+    throw new RangeError(
+      `Cannot play against ${name}: expected 1 to ${MOST_PLIES} plies, as in minimax:4`,
+    );
+  }
+  checkSearch(world);
+  return minimax({ depth });
 }
 
 /**
  * Makes the vector environment of a game by name. Its options are those of the game and
- * of self-play, where `opponent` may be `random` or `scripted`.
+ * of self-play, where `opponent` may be the name of a player.
  */
 function gameVecEnv(
   makeWorld: (options: WorldOptions) => World,

@@ -1,3 +1,4 @@
+import { checkOptions } from "@bellman/files/options";
 import type { Batch, RandomSource, World } from "@bellman/types";
 import { actionChoices } from "../spaces/choices.ts";
 import { writeRow } from "../spaces/batch.ts";
@@ -147,4 +148,82 @@ export function scriptedPlayer(world: World): Player {
       gameName(world)
     }: expected worlds with a method 'scripted'`,
   );
+}
+
+/** Settings of a search. */
+export interface SearchOptions {
+  /**
+   * Plies to look ahead: moves of both seats, the one to choose included.
+   *
+   * @default Infinity
+   */
+  depth?: number;
+}
+
+/** Kinds of {@linkcode SearchOptions}. */
+export const SEARCH = {
+  depth: [
+    "number",
+    "a whole number of at least 1, or Infinity",
+    (it: number) => it === Infinity || Number.isSafeInteger(it) && it >= 1,
+  ],
+} as const;
+
+/**
+ * World whose moves can be searched.
+ *
+ * @typeParam O Observations of one seat in all worlds.
+ * @typeParam A Actions of one seat in all worlds.
+ */
+export interface SearchedWorld<
+  O extends Batch = Batch,
+  A extends Batch = Batch,
+> extends World<O, A> {
+  /** Plays a seat as well as a search of all lines of play to a depth can. */
+  search(turn: Turn<A>, options: SearchOptions): void;
+}
+
+/** Throws unless the moves of a world can be searched. */
+export function checkSearch(world: World): asserts world is SearchedWorld {
+  if (typeof (world as Partial<SearchedWorld>).search === "function") return;
+  throw new TypeError(
+    `Cannot search the moves of ${
+      gameName(world)
+    }: expected worlds with a method 'search', such as ConnectFour`,
+  );
+}
+
+/**
+ * Makes a player of worlds with a method `search`, as ConnectFour and TicTacToe have it.
+ * There it searches all lines of play to a depth: it takes the soonest win it can force,
+ * else it puts off a forced loss for as long as possible. Of moves that are as good it
+ * takes one where the other would win by playing there, else any, each as likely. So one
+ * ply takes wins and blocks.
+ *
+ * @param options Plies to look ahead, 1 by default.
+ * @returns The player; it throws a TypeError in other worlds.
+ * @throws {RangeError} If the depth is not a whole number of at least 1, or Infinity.
+ * @example
+ * ```ts
+ * import { SeededRandom } from "@bellman/envs";
+ * import { ConnectFour, minimax } from "@bellman/envs/games";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const world = new ConnectFour(), random = new SeededRandom(0);
+ * const actions = [new Int32Array(1), new Int32Array(1)];
+ * world.begin(0, random);
+ * for (const column of [3, 0, 3, 0, 3]) {
+ *   actions.forEach((it) => it[0] = column);
+ *   world.step(actions, Uint8Array.of(1));
+ * }
+ * minimax()(world, { seat: 1, actions: actions[1], random });
+ * assertEquals(actions[1][0], 3);
+ * ```
+ */
+export function minimax(options: SearchOptions = {}): Player {
+  const { depth = 1 } = checkOptions("a search", options, SEARCH);
+  return (world, turn) => {
+    checkSearch(world);
+    world.search(turn, { depth });
+  };
 }

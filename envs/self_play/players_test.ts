@@ -5,6 +5,8 @@ import { box, discrete } from "../spaces/constructors.ts";
 import {
   ConnectFour,
   PaddleBall,
+  playerNamed,
+  playMatch,
   randomPlayer,
   scriptedPlayer,
   Soccer,
@@ -92,5 +94,32 @@ Deno.test("any world with the method is scripted, others are refused", () => {
     () => scriptedPlayer({ ...worldOf(), spec: { id: "Mine-v0" } }),
     TypeError,
     "Cannot make a scripted player of Mine-v0: expected worlds with a method 'scripted'",
+  );
+});
+
+Deno.test("players by name search as deep as they say", () => {
+  const world = new TicTacToe({ numEnvs: 10 });
+  const lost = (name: string) =>
+    playMatch(world, [randomPlayer, playerNamed(world, name)], { games: 200 })
+      .lost;
+  const [one, three] = ["minimax:1", "minimax:3"].map(lost);
+  assert(lost("random") < one && one < three, `${one}, ${three}`);
+  for (const plies of ["0", "9", "1.5", "-1", "", "x", "4 "]) {
+    assertThrows(
+      () => playerNamed(world, `minimax:${plies}`),
+      RangeError,
+      `Cannot play against minimax:${plies}: expected 1 to 8 plies, as in minimax:4`,
+    );
+  }
+  assertThrows(() => playerNamed(world, "minimax"), RangeError, "1 to 8 plies");
+  assertThrows(
+    () => playerNamed(world, "scriptd"),
+    RangeError,
+    "Unknown opponent 'scriptd': did you mean 'scripted'?",
+  );
+  assertThrows(
+    () => playerNamed(new Soccer(), "minimax:2"),
+    TypeError,
+    "Cannot search the moves of Soccer: expected worlds with a method 'search', such as ConnectFour",
   );
 });
