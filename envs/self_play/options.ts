@@ -23,18 +23,21 @@ export interface SnapshotOptions {
    * Learner's steps from one snapshot to the next.
    *
    * @default 20000
+   * @alias save_steps
    */
   snapshotEvery?: number;
   /**
    * Learner's steps until opponents are drawn anew.
    *
    * @default 2000
+   * @alias swap_steps
    */
   swapEvery?: number;
   /**
    * Probability that the newest policy is drawn, instead of one of the snapshots.
    *
    * @default 0.5
+   * @alias play_against_latest_model_ratio
    */
   latest?: number;
   /**

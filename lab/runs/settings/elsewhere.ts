@@ -94,6 +94,11 @@ const SETTINGS: ReadonlyMap<string, string> = new Map([
   ...["replay_buffer_class", "goal_selection_strategy", "n_sampled_goal"].map((
     it,
   ) => [it, "'--set hindsight={strategy: future, k: 4}' sets goals"] as const),
+  ["initial_elo", "the first policy of a run has the rating 1200"],
+  [
+    "team_change",
+    "the learner takes the next seat after each game; '--set opponents.seat=NAME' keeps one",
+  ],
   ["epochs", "the length of a run is totalTimesteps, or --steps N"],
   ["device", "'--engine xla' computes on a GPU where XLA's plugin is of one"],
   ["verbose", "--quiet shows only the progress bar and the result"],

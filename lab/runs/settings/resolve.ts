@@ -164,15 +164,18 @@ function familyOf(env: string): string {
     : env.split("/")[0];
 }
 
-/** Merges environment options into those of the preset or the file; null removes one. */
+/** Settings that are mappings, which are added to those of the preset or the file. */
+const MAPPINGS = ["envKwargs", "evaluationEnvKwargs", "opponents"];
+
+/** Merges settings into those of the preset or the file; null removes an option. */
 function withOptions(
   base: Record<string, unknown>,
   entries: Record<string, unknown>,
 ): Record<string, unknown> {
   const merged = { ...base, ...entries };
-  for (const key of ["envKwargs", "evaluationEnvKwargs"]) {
-    if (entries[key] === undefined) continue;
-    const before = base[key] as object;
+  for (const key of MAPPINGS) {
+    if (!entries[key]) continue;
+    const before = base[key] as object ?? {};
     const both = Object.entries({ ...before, ...entries[key] as object });
     merged[key] = Object.fromEntries(
       both.filter(([name, it]) => it !== null || !Object.hasOwn(before, name)),

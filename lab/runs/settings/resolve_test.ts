@@ -95,6 +95,17 @@ Deno.test("options of the environment are added to a preset's", () => {
   assertEquals(optionsOf({ preprocessing: null, size: null }), { size: null });
 });
 
+Deno.test("settings of opponents are added to a preset's", () => {
+  const opponentsOf = (...entries: Entry[]) =>
+    resolveConfig("ppo", { entries: [["env", "TicTacToe-v0"], ...entries] })
+      .opponents;
+  const { openings } = opponentsOf()!;
+  assertEquals(openings, 4);
+  assertEquals(opponentsOf(["opponents.window", 3]), { openings, window: 3 });
+  assertEquals(opponentsOf(["opponents", { openings: 0 }]), { openings: 0 });
+  assertEquals(opponentsOf(["opponents", null]), null);
+});
+
 Deno.test("a game by its former name has the preset of Atari", () => {
   for (const env of ["PongNoFrameskip-v4", "QbertDeterministic-v4"]) {
     const config = resolveConfig("a2c", { entries: [["env", env]] });

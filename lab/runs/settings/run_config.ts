@@ -36,9 +36,10 @@ export interface RunConfig {
    */
   evaluationEnvKwargs: Record<string, unknown>;
   /**
-   * Snapshots of the agent that play the other seats of games, such as {"window": 50}: window of them are kept, one is taken every snapshotEvery steps, opponents are drawn every swapEvery steps for each of groups of worlds, the newest policy with the probability latest; randomMoves is the share of random moves, openings the most random moves at the start, seat the agent's seat, role its role; null for none.
+   * Snapshots of the agent that play the other seats of games, such as {"window": 50}: window of them are kept, one is taken every snapshotEvery steps, opponents are drawn every swapEvery steps for each of groups of worlds, the newest policy with the probability latest; randomMoves is the share of random moves, openings the most random moves at the start, seat the agent's seat, role its role; null for none. They are added to the preset's.
    *
    * @default {}
+   * @alias self_play
    */
   opponents: SnapshotOptions | null;
   /**
@@ -48,13 +49,13 @@ export interface RunConfig {
    */
   roles: "separate" | "shared";
   /**
-   * Opponent in games instead of snapshots: random, scripted, or the folder of a run.
+   * Opponent in games instead of snapshots: random, scripted, minimax:N which looks N plies ahead on a board, or the folder of a run.
    *
    * @default null
    */
   opponent: string | null;
   /**
-   * Opponent in evaluations of games: random, scripted, or the folder of a run; null takes the scripted one where there is one.
+   * Opponent in evaluations of games: random, scripted, minimax:N, or the folder of a run; null takes the scripted one where there is one.
    *
    * @default null
    */

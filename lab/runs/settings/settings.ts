@@ -19,12 +19,11 @@ function hintAtKey(schema: ConfigSchema, name: string): string {
   const names = Object.entries(schema.properties).flatMap((
     [key, property],
   ) => [key, ...aliasesOf(property)]);
-  const hint = hintAt(name, names);
-  // A few settings are listed.
-  if (names.length <= FEW_KEYS) return hint;
   const known = hintAtSetting(name);
   if (known !== undefined) return known;
-  return hint.startsWith("did")
+  const hint = hintAt(name, names);
+  // A few settings are listed.
+  return hint.startsWith("did") || names.length <= FEW_KEYS
     ? hint
     : "'train ALGORITHM --help' lists the keys";
 }
@@ -43,6 +42,26 @@ function valueOf(raw: unknown, { type, items }: PropertySchema): unknown {
   const isName = typeof raw === "string" && raw !== "";
   const takesNames = type === "array" && items?.type === "string";
   return isName && takesNames ? [raw] : numberOf(raw);
+}
+
+/** Returns the schema of the entries of mappings, for settings that are one. */
+function schemaOfEntries(
+  { properties, anyOf = [] }: PropertySchema,
+): ConfigSchema | undefined {
+  const known = properties ?? anyOf.find((it) => it.properties)?.properties;
+  return known && { properties: known };
+}
+
+/** Finds the setting of a name such as `opponents.window`, and its entry. */
+function findEntry(
+  schema: ConfigSchema,
+  name: string,
+): { key: string; entry: string } | undefined {
+  const at = name.indexOf(".");
+  const key = at < 0 ? undefined : findKey(schema, name.slice(0, at));
+  return key !== undefined && schemaOfEntries(schema.properties[key])
+    ? { key, entry: name.slice(at + 1) }
+    : undefined;
 }
 
 /** Setting as it was given, its value, and the option if its name differs. */
@@ -87,6 +106,7 @@ export function refuseFormer(
 
 /**
  * Validates the entries of one source (a file, a preset, `--set`) against the schema.
+ * Names such as `opponents.window` are of an entry of a mapping.
  *
  * @returns Values by the schema's names, with aliases resolved and without settings of
  * earlier versions.
@@ -107,8 +127,23 @@ export function validateEntries(
 ): Record<string, unknown> {
   const valid: Record<string, unknown> = {};
   const givenAs: Record<string, string> = {};
+  const parts = new Map<string, Entry[]>();
+  const refuseTwice = (key: string, option: string) => {
+    if (!Object.hasOwn(valid, key)) return;
+    throw new UsageError(
+      `Cannot use both '${
+        givenAs[key]
+      }' and '${option}' in ${origin}: they are the same key, give one`,
+    );
+  };
   for (const [name, raw, option = name] of entries) {
     const key = findKey(schema, name);
+    const part = key === undefined ? findEntry(schema, name) : undefined;
+    if (part !== undefined) {
+      const others = parts.get(part.key) ?? [];
+      parts.set(part.key, [...others, [part.entry, raw, option]]);
+      continue;
+    }
     if (key === undefined && isOpen) {
       valid[name] = raw;
       continue;
@@ -126,25 +161,41 @@ export function validateEntries(
         `Unknown key '${name}' in ${origin}: ${hintAtKey(schema, name)}`,
       );
     }
-    if (Object.hasOwn(valid, key)) {
-      throw new UsageError(
-        `Cannot use both '${
-          givenAs[key]
-        }' and '${option}' in ${origin}: they are the same key, give one`,
-      );
-    }
-    const property = schema.properties[key];
-    const value = faultOf(raw, property) === undefined
-      ? raw
-      : valueOf(raw, property);
-    const fault = faultOf(value, property);
-    if (fault !== undefined) {
-      throw new UsageError(
-        `Cannot use ${name} = ${fault.shown} of ${origin}: expected ${fault.expected}`,
-      );
-    }
-    valid[key] = value;
+    refuseTwice(key, option);
+    valid[key] = validValue([name, raw], { schema, key, origin });
     givenAs[key] = option;
   }
+  for (const [key, own] of parts) {
+    refuseTwice(key, own[0][2]!);
+    const within = schemaOfEntries(schema.properties[key])!;
+    valid[key] = validateEntries(own, {
+      schema: within,
+      origin: `${key} of ${origin}`,
+    });
+  }
   return valid;
+}
+
+/** Validates the value of a setting, and the entries of one that is a mapping. */
+function validValue(
+  [name, raw]: Entry,
+  { schema, key, origin }: Validation & { key: string },
+): unknown {
+  const property = schema.properties[key], within = schemaOfEntries(property);
+  const isMapping = typeof raw === "object" && raw !== null &&
+    !Array.isArray(raw);
+  if (within !== undefined && isMapping) {
+    return validateEntries(Object.entries(raw), {
+      schema: within,
+      origin: `${name} of ${origin}`,
+    });
+  }
+  const value = faultOf(raw, property) === undefined
+    ? raw
+    : valueOf(raw, property);
+  const fault = faultOf(value, property);
+  if (fault === undefined) return value;
+  throw new UsageError(
+    `Cannot use ${name} = ${fault.shown} of ${origin}: expected ${fault.expected}`,
+  );
 }

@@ -4,6 +4,7 @@ import { capture } from "../../../cli/testdata/capture.ts";
 import { assertRefused } from "../../../tests/testdata/refused.ts";
 import { type Entry, validateEntries } from "./settings.ts";
 import { UsageError } from "../program/errors.ts";
+import { runConfigSchema } from "./schema.ts";
 
 const schema: ConfigSchema = {
   properties: {
@@ -90,6 +91,42 @@ Deno.test("a setting of earlier versions is dropped, or one line says where it w
       validateEntries([["every", 2]], options),
     "UsageError: Cannot use reparameterize = true of a2c.yaml: it is another's":
       () => validateEntries([["reparameterize", true]], options),
+  });
+});
+
+Deno.test("entries of a mapping have aliases, and names with a point", () => {
+  const of = "of a2c.yaml: expected";
+  const given = (...entries: Entry[]) =>
+    validateEntries(entries, {
+      schema: runConfigSchema,
+      origin: "a2c.yaml",
+    }).opponents;
+  const names = { save_steps: "3_000", play_against_latest_model_ratio: 1 };
+  const wanted = { snapshotEvery: 3000, latest: 1 };
+  assertEquals(given(["self_play", names]), wanted);
+  assertEquals(
+    given(["opponents.save_steps", 3000], ["self_play.latest", 1]),
+    wanted,
+  );
+  assertEquals(given(["opponents", null]), null);
+  const both = "in opponents of a2c.yaml: they are the same key, give one";
+  assertRefused({
+    [`UsageError: Cannot use both 'save_steps' and 'snapshotEvery' ${both}`]:
+      () => given(["opponents", { save_steps: 1, snapshotEvery: 2 }]),
+    [`UsageError: Cannot use both 'opponents.swap_steps' and 'opponents.swapEvery' ${both}`]:
+      () => given(["opponents.swap_steps", 1], ["opponents.swapEvery", 1]),
+    "UsageError: Cannot use both 'opponents' and 'self_play.window' in a2c.yaml: they are the same key, give one":
+      () => given(["opponents", {}], ["self_play.window", 1]),
+    "UsageError: Unknown key 'windo' in opponents of a2c.yaml: did you mean 'window'?":
+      () => given(["opponents", { windo: 1 }]),
+    "UsageError: Unknown key 'initial_elo' in opponents of a2c.yaml: the first policy of a run has the rating 1200":
+      () => given(["opponents", { initial_elo: 1200 }]),
+    "UsageError: Unknown key 'team_change' in self_play of a2c.yaml: the learner takes the next seat after each game; '--set opponents.seat=NAME' keeps one":
+      () => given(["self_play", { team_change: 1 }]),
+    [`UsageError: Cannot use window = "x" of opponents ${of} a number`]: () =>
+      given(["opponents", { window: "x" }]),
+    "UsageError: Unknown key 'seed.window' in a2c.yaml: 'train ALGORITHM --help' lists the keys":
+      () => given(["seed.window", 1]),
   });
 });
 

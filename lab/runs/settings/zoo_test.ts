@@ -468,7 +468,7 @@ Deno.test("HerReplayBuffer of a file is hindsight", () => {
     [kwargs("dict(handle=1)"), "Cannot use handle = 1 of sac.yml: no setting"],
     [
       kwargs("dict(goal_selection_strategy='futur')"),
-      "expected a mapping with strategy: future, final, episode or random",
+      "expected future, final, episode or random; did you mean 'future'?",
     ],
     [
       own.map((it) => it.replace("HerReplayBuffer", "NStepReplayBuffer")),
