@@ -66,6 +66,9 @@ const statistics: StatisticInfo[] = [
   ),
   info("eval/success_rate", "Evaluation: success rate"),
   info("eval/episodes_cut", "Evaluation: episodes cut"),
+  info("self_play/elo", "Elo rating", "elo", "Self-play/ELO"),
+  info("self_play/win_rate", "Win rate of the last 100 games", "win_rate"),
+  info("self_play/opponent_age", "Age of opponents in steps", "opponent_age"),
   info("train/loss", "Loss"),
   info("train/policy_loss", "Policy loss", "loss_policy", "actor_loss"),
   info("train/value_loss", "Value loss", "vf_loss"),
@@ -78,7 +81,7 @@ const statistics: StatisticInfo[] = [
 
 /**
  * Statistics with their aliases: `time/` and `rollout/` are of training, `eval/` of
- * evaluations, `train/` of updates. Algorithms return those of updates without the
+ * evaluations, `self_play/` of games, `train/` of updates. Algorithms return those of updates without the
  * group; {@link addStatistics} adds those of a single algorithm.
  */
 export const STATISTICS: readonly StatisticInfo[] = statistics;
@@ -162,6 +165,9 @@ export function statisticName(name: string): string {
 export function statisticTitle(name: string): string {
   const known = byName.get(statisticName(name));
   if (known !== undefined) return known.title;
+  // Games have statistics of each role.
+  const [, role, own] = /^([^/]+)\/(self_play\/.+)$/.exec(name) ?? [];
+  if (role !== undefined) return `${role}: ${statisticTitle(own)}`;
   const words = name.slice(name.lastIndexOf("/") + 1).replaceAll(/[_-]+/g, " ")
     .trim();
   return words.charAt(0).toUpperCase() + words.slice(1);

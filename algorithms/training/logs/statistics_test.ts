@@ -5,7 +5,9 @@ Deno.test("names are of one style, and each other name is of one statistic", () 
   const names = STATISTICS.map(({ name }) => name);
   for (const name of names) {
     assert(
-      /^(time|rollout|eval|train)\/[a-z0-9]+(_[a-z0-9]+)*$/.test(name),
+      /^(time|rollout|eval|self_play|train)\/[a-z0-9]+(_[a-z0-9]+)*$/.test(
+        name,
+      ),
       name,
     );
     assertEquals(statisticName(name), name);
@@ -38,6 +40,7 @@ Deno.test("the README has the table of names", async () => {
 Deno.test("titles are words, also of names that are not known", () => {
   assertEquals(statisticTitle("eprewmean"), "Return");
   assertEquals(statisticTitle("own-group/big__thing"), "Big thing");
+  assertEquals(statisticTitle("cat/self_play/elo"), "cat: Elo rating");
   const titles = STATISTICS.map(({ title }) => title);
   assertEquals(new Set(titles).size, titles.length);
 });

@@ -111,6 +111,7 @@ interface Section {
 
 /** Sections in order; a statistic belongs to the first that matches it. */
 const SECTIONS: readonly Section[] = [
+  { heading: "Self-play", color: 5, statistics: /(^|\/)self_play\// },
   { heading: "Losses", color: 1, statistics: /^train\/.*(loss|error)/ },
   {
     heading: "Gradients and steps",

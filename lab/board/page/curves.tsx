@@ -16,6 +16,7 @@ const FEW_ROWS = 2000, MANY_ROWS = 400, MANY_RUNS = 20;
 export const USUAL: readonly string[] = [
   "rollout/return_mean",
   "eval/return_mean",
+  "self_play/elo",
 ];
 
 const X_LABELS: Readonly<Record<View["x"], string>> = {
@@ -43,7 +44,10 @@ export function Curves(
   const before = useRef(new Map<string, Curve[]>());
   maker.current ??= new CurveMaker();
   const available = ordered(runs.flatMap(({ statistics }) => statistics));
-  const chosen = (view.charts ?? usual).slice(0, MOST_STATISTICS);
+  // Each role of a game has a rating.
+  const ratings = available.filter((it) => it.endsWith("/self_play/elo"));
+  const chosen = (view.charts ?? [...new Set([...usual, ...ratings])])
+    .slice(0, MOST_STATISTICS);
   const statistics = chosen.filter((it) => available.includes(it));
   const rows = runs.length > MANY_RUNS ? MANY_ROWS : FEW_ROWS;
   client.want({ runs, statistics, x: view.x, rows });

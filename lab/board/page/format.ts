@@ -52,6 +52,9 @@ export function bytes(size: number | null | undefined): string {
 export function statisticText(name: string): string {
   const known = TITLES[name];
   if (known !== undefined) return known;
+  // Games have statistics of each role.
+  const [, role, own] = /^([^/]+)\/(self_play\/.+)$/.exec(name) ?? [];
+  if (role !== undefined) return `${role}: ${statisticText(own)}`;
   const slash = name.lastIndexOf("/");
   const words = name.slice(slash + 1).replaceAll(/[_-]+/g, " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -62,4 +65,7 @@ const TITLES: Readonly<Record<string, string>> = {
   "rollout/length_mean": "Episode length",
   "eval/return_mean": "Evaluation: mean return",
   "eval/length_mean": "Evaluation: mean episode length",
+  "self_play/elo": "Elo rating",
+  "self_play/win_rate": "Win rate of the last 100 games",
+  "self_play/opponent_age": "Age of opponents in steps",
 };

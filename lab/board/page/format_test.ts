@@ -34,7 +34,8 @@ Deno.test("sizes have three digits", () => {
 
 Deno.test("statistics have titles", () => {
   assertEquals(
-    ["rollout/return_mean", "train/my_own_loss", "plain"].map(statisticText),
-    ["Return", "My own loss", "Plain"],
+    ["self_play/elo", "cat/self_play/elo", "train/my_own_loss", "plain"]
+      .map(statisticText),
+    ["Elo rating", "cat: Elo rating", "My own loss", "Plain"],
   );
 });

@@ -52,6 +52,7 @@ export function byName(a: string, b: string): number {
 const ORDER = [
   /^rollout\/return_mean$/,
   /^eval\/return_mean$/,
+  /(^|\/)self_play\//,
   /^train\/.*loss/,
   /^train\//,
   /^rollout\//,

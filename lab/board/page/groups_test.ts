@@ -80,13 +80,20 @@ Deno.test("smoothing keeps straight lines, ends and all places", () => {
   assertEquals(smooth(spike, 0.4).y, [0, 3, 3, 3, 0]);
 });
 
-Deno.test("returns come first, then evaluations and losses", () => {
+Deno.test("returns come first, then evaluations, ratings and losses", () => {
   const names = [
-    ...["time/x", "train/entropy", "train/value_loss", "eval/return_mean"],
+    ...[
+      "time/x",
+      "self_play/elo",
+      "train/entropy",
+      "train/value_loss",
+      "eval/return_mean",
+    ],
     ...["rollout/return_mean", "eval/return_std"],
   ];
   assertEquals(ordered([...names, ...names]), [
-    ...["rollout/return_mean", "eval/return_mean", "train/value_loss"],
+    ...["rollout/return_mean", "eval/return_mean", "self_play/elo"],
+    "train/value_loss",
     ...["train/entropy", "eval/return_std", "time/x"],
   ]);
 });
