@@ -7,6 +7,8 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
+import { recordOf } from "@bellman/runs/tasks";
+import { relative } from "node:path";
 import { run } from "../cli/command_line.ts";
 import { capture } from "../cli/testdata/capture.ts";
 import { KILLER, killMidway, remainsOf, trainWell } from "./runs.ts";
@@ -47,12 +49,23 @@ Deno.test("a run of a game logs ratings and is evaluated against a player", asyn
   assert(statistics["self_play/elo"] > 1000);
   assert(statistics["self_play/win_rate"] >= 0);
   assert(statistics["self_play/opponent_age"] >= 0);
-  for (const against of ["random", "scripted", dir]) {
+  for (const against of ["random", "scripted", "minimax:2", dir]) {
     const { code, out, err } = await capture(
       ...["eval", dir, "--episodes=8", `--against=${against}`],
     );
     assertEquals([code, err], [0, ""]);
     assertStringIncludes(out, "ppo on TicTacToe-v0");
+  }
+});
+
+Deno.test("plots, the report and the board draw the ratings of a run", async () => {
+  const dir = await trainedRun(), out = `${root}/elo.svg`;
+  const { code, err } = await capture("plot", dir, "--key=elo", "--out", out);
+  assertEquals([code, err], [0, ""]);
+  assertStringIncludes(await Deno.readTextFile(out), "Elo rating");
+  const report = await Deno.readTextFile(`${dir}/report.html`);
+  for (const title of ["Self-play", "Elo rating", "Win rate of the last"]) {
+    assertStringIncludes(report, title);
   }
 });
 
@@ -112,6 +125,10 @@ Deno.test("a league that was ended goes on and gives the same file", async () =>
     assertStringIncludes(err, "Cannot go on with the league");
     assertEquals(await Deno.readTextFile(other), damaged);
   }
+  const searched = await league(`${root}/searched.json`, "minimax:2", "random");
+  assertEquals(searched.code, 0, searched.err);
+  assertStringIncludes(searched.err, "21/21, ");
+  assertStringIncludes(searched.out, "minimax:2");
   const other = await capture("league", dir, "--games=10", `--out=${path}`);
   assertEquals(other.code, 2);
   assertStringIncludes(other.err, "it is of other players or settings");
@@ -138,6 +155,79 @@ Deno.test("a person plays against an agent in a terminal", async () => {
   assertMatch(out, /You won \d, drew \d and lost \d\n$/);
 });
 
+Deno.test("an asynchronous algorithm plays against players by rules", async () => {
+  const dir = `${root}/a3c`, run = await trainedRun();
+  await trainWell([
+    ...["a3c", "--env=TicTacToe-v0", "--steps=400", "--workers=2", "--quiet"],
+    ...["--set=opponent=minimax:2", `--set=evaluationOpponent=${run}`],
+    ...["--set=evaluationEpisodes=4", "--out", dir],
+  ]);
+  const { code, err } = await capture("eval", dir, "--against=random");
+  assertEquals([code, err], [0, ""]);
+  const other = `${root}/against-a3c`;
+  await trainWell([...SMALL, `--set=opponent=${dir}`, "--out", other]);
+});
+
+Deno.test("an agent is shared with the opponent of its card, which is no other run", async () => {
+  const run = await trainedRun(), dir = `${root}/against-run`;
+  const given = relative(Deno.cwd(), run);
+  await trainWell([...SMALL, `--set=opponent=${given}`, "--out", dir]);
+  // Wherever it is resumed, the opponent is found.
+  assertEquals(recordOf(dir)!.settings.opponent, run);
+  const shared: [dir: string, opponent: string, notices: number][] = [
+    [run, "scripted", 0],
+    [dir, "random", 2],
+  ];
+  for (const [from, opponent, notices] of shared) {
+    const out = `${from}-shared`;
+    const { code, err } = await capture("share", from, "--out", out);
+    assertEquals([code, err.split("\n").length - 1], [0, notices], err);
+    const card = await Deno.readTextFile(`${out}/README.md`);
+    assertStringIncludes(card, `| opponent | ${opponent} |`);
+    const checked = await capture("share", "--check", out);
+    assertStringIncludes(checked.out, "holds what it claims");
+    const played = await capture("eval", out, "--episodes=4");
+    assertStringIncludes(played.out, `TicTacToe-v0 against ${opponent}, step`);
+  }
+});
+
+Deno.test("an experiment on a game compares returns against one opponent", async () => {
+  const run = await trainedRun(), path = `${root}/plan.yaml`;
+  const experiment = async (judge: string, other: string, out: string) => {
+    await Deno.writeTextFile(
+      path,
+      `environments: [TicTacToe-v0]
+seeds: 2
+steps: 300
+episodes: 4
+set: { evaluationEpisodes: 4 }
+variants:
+  a2c: { preset: none, set: { evaluationOpponent: ${judge} } }
+  a3c: { preset: none, set: { workers: 1, opponent: minimax:1, evaluationOpponent: ${other} } }
+`,
+    );
+    return await capture("experiment", path, "--jobs=2", "--out", out);
+  };
+  const refused = await experiment("random", "scripted", `${root}/none`);
+  assertEquals(refused.code, 2);
+  assertStringIncludes(
+    refused.err,
+    "Cannot use a3c on TicTacToe-v0: it is evaluated against scripted, others against random; expected the same",
+  );
+  const out = `${root}/compared`;
+  const made = await experiment(run, run, out);
+  assertEquals(made.code, 0, made.err);
+  assertStringIncludes(made.out, "4 of 4 cells finished");
+  const random = await Deno.readTextFile(`${out}/random_returns.json`);
+  assertMatch(random, /"TicTacToe-v0": -?\d/);
+  // The same opponent by another path is no change.
+  const again = await experiment(relative(Deno.cwd(), run), run, out);
+  assertEquals(again.code, 0, again.err);
+  assertStringIncludes(again.out, "4 of 4 cells finished");
+  const changed = await experiment("random", "random", out);
+  assertStringIncludes(changed.err, "Cannot change evaluationOpponent of");
+});
+
 Deno.test("mistakes with games are one line and leave nothing", async () => {
   const dir = await trainedRun(), out = `${root}/none`;
   const train = ["train", "ppo", "--env=ConnectFour-v0", "--out", out];
@@ -150,7 +240,45 @@ Deno.test("mistakes with games are one line and leave nothing", async () => {
       [...train, "--set=numEnvs=8", "--set=opponents={groups: 3}"],
       "in 3 groups of 8 worlds: expected groups that divide numEnvs",
     ],
-    [[...train, "--set=loop=device"], "loop: device"],
+    [
+      [...train, "--set=loop=device"],
+      "a game of several seats, with loop: device: expected host",
+    ],
+    [
+      [...train, "--set=vectorization=ray", "--workers=2", "--cluster=local"],
+      "vectorization: ray: expected sync",
+    ],
+    [[...train, "--workers=2"], "workers: 2: expected null"],
+    [
+      ["train", "a3c", "--env=ConnectFour-v0", "--out", out],
+      "Cannot train a3c on ConnectFour-v0 against snapshots of itself",
+    ],
+    [
+      [
+        ...["train", "a3c", "--env=TicTacToe-v0", "--out", out],
+        `--set=opponent=${dir}`,
+      ],
+      `Cannot train a3c on TicTacToe-v0 against ${dir}, as each of its workers`,
+    ],
+    [
+      [...train, "--preset=none", "--set=network=lstm"],
+      "Cannot play with snapshots of a recurrent policy",
+    ],
+    [
+      ["train", "--env=CartPole-v1", "--set=opponents.window=3", "--out", out],
+      "Cannot play CartPole-v1 against opponents of its own: it has one seat",
+    ],
+    [
+      [
+        ...["train", "--env=PaddleBall-v0", "--out", out],
+        "--set=evaluationOpponent=minimax:2",
+      ],
+      "Cannot search the moves of PaddleBall-v0: expected worlds with a method",
+    ],
+    [[...train, "--set=opponent=minimax:9"], "expected 1 to 8 plies"],
+    [["eval", dir, "--against=minimax"], "expected 1 to 8 plies"],
+    [["league", dir, "minimax:0", `--out=${out}.json`], "1 to 8 plies"],
+    [["league", "minimax:2"], "a league of no runs"],
     [
       [...train, "--set=vectorization=workers"],
       "vectorization: workers: expected sync",

@@ -8,6 +8,7 @@ import {
   actionKind,
   describeEvaluation,
   evaluateSetup,
+  evaluationOpponentOf,
   round,
   withAgent,
 } from "@bellman/runs/training";
@@ -34,7 +35,7 @@ export const evalCommand: Command = {
   async run(options, io) {
     if (valueOf(options, "against") === HUMAN) {
       throw new UsageError(
-        "Cannot evaluate against human: expected random, scripted or a run; 'play' takes human",
+        "Cannot evaluate against human: expected random, scripted, minimax:N or a run; 'play' takes human",
       );
     }
     const agent = agentOf(options, "eval");
@@ -51,15 +52,18 @@ export const evalCommand: Command = {
         deterministic,
         seed,
       });
+      const opponent = evaluationOpponentOf(config);
       if (options.switches.has("json")) {
-        io.out(`${JSON.stringify({ run: dir, step, kind, ...result })}\n`);
+        const evaluation = { run: dir, step, kind, opponent, ...result };
+        io.out(`${JSON.stringify(evaluation)}\n`);
         return;
       }
+      const against = opponent === undefined ? "" : ` against ${opponent}`;
       const spread = `from ${round(result.minReturn)} to ${
         round(result.maxReturn)
       }, mean length ${round(result.meanLength)}`;
       io.out(
-        `${config.algorithm} on ${config.env}, step ${step}, ${kind}: ${
+        `${config.algorithm} on ${config.env}${against}, step ${step}, ${kind}: ${
           describeEvaluation(result)
         } (${spread})\n`,
       );

@@ -12,7 +12,8 @@ import { TRUST_OPTION } from "../options/options.ts";
 export const leagueCommand: Command = {
   name: "league",
   usage: "RUN... [OPTIONS]",
-  summary: "Rate the agents of runs of a game by playing each other.",
+  summary:
+    "Rate the agents of runs of a game, and minimax:N, by playing each other.",
   options: [
     option("games N", "Games of each two players; 200 by default."),
     option(

@@ -192,7 +192,7 @@ async function playAtTerminal(
   const { ask } = io;
   if (ask === undefined) {
     throw new UsageError(
-      "Cannot play against human: standard input is not a terminal; expected random, scripted or a run",
+      "Cannot play against human: standard input is not a terminal; expected random, scripted, minimax:N or a run",
     );
   }
   const agent = agentOf(options, "play");

@@ -49,7 +49,7 @@ export const AGENT_OPTIONS: readonly OptionSpec[] = [
   ),
   option(
     "against PLAYER",
-    "Opponent in games: random, scripted or a run, and of play human; by default that of the run's evaluations.",
+    "Opponent in games: random, scripted, minimax:N or a run, and of play human; by default that of the run's evaluations.",
   ),
   ENGINE_OPTION,
   TRUST_OPTION,

@@ -13,6 +13,7 @@ import {
   evaluationEnvsFor,
   loadEnvironment,
   makeEnvironments,
+  runPlayer,
 } from "@bellman/runs/training";
 import { messageOf, readText, writeWhole } from "@bellman/runs/program";
 
@@ -57,11 +58,14 @@ async function measure(
 ): Promise<number> {
   const imports = await loadEnvironment(config);
   const numEnvs = evaluationEnvsFor(RANDOM_EPISODES);
-  const environments = await makeEnvironments(config, {
+  // Workers that learn have environments of their own.
+  const workers = config.vectorization === "sync" ? null : config.workers;
+  const environments = await makeEnvironments({ ...config, workers }, {
     imports,
     onNotice,
     isForEvaluation: true,
     evaluationEnvs: numEnvs,
+    runPlayer,
   });
   try {
     const env = environments.evaluation(numEnvs);

@@ -13,9 +13,12 @@ import {
 } from "@bellman/runs/program";
 import { recordOf, type RunTask } from "@bellman/runs/tasks";
 import {
+  absoluteOpponents,
   admitPlan,
+  evaluationOpponentOf,
   loadEnvironment,
   runChecker,
+  runPlayer,
   savedConfigOf,
 } from "@bellman/runs/training";
 import { type Cell, type CellResult, nameOf } from "./cells.ts";
@@ -156,14 +159,16 @@ export async function resolveSettings(
  * Checks that the algorithms of cells can learn in their environments with these
  * settings, before anything runs. Settings without effect are reported.
  *
- * @throws {UsageError} If an environment cannot be made, or a setting does not fit it.
+ * @throws {UsageError} If an environment cannot be made, a setting does not fit it, or
+ * variants of a game are evaluated against different opponents.
  */
 export async function checkFit(
   cells: readonly Cell[],
   settings: PlanSettings,
   onNotice: (line: string) => void,
 ): Promise<void> {
-  const check = runChecker();
+  checkOpponents(settings);
+  const check = runChecker({ runPlayer });
   for (const key of new Set(cells.map(keyOf))) {
     try {
       const lines = await check(settings.get(key)!.config);
@@ -173,6 +178,24 @@ export async function checkFit(
         cause: error,
       });
     }
+  }
+}
+
+/** Throws where variants of a game are evaluated against different opponents. */
+function checkOpponents(settings: PlanSettings): void {
+  const opponents = new Map<string, string>();
+  for (const [key, { config }] of settings) {
+    const own = evaluationOpponentOf({
+      ...config,
+      ...absoluteOpponents(config),
+    });
+    if (own === undefined) continue;
+    const other = opponents.get(config.env) ?? own;
+    opponents.set(config.env, other);
+    if (other === own) continue;
+    throw new UsageError(
+      `Cannot use ${key}: it is evaluated against ${own}, others against ${other}; expected the same evaluationOpponent, as their returns are compared`,
+    );
   }
 }
 
@@ -199,7 +222,7 @@ const PATHS: readonly string[] = ["envModules", "algorithmModules", "wrappers"];
  * Lists the settings of an existing run that differ from the plan.
  *
  * @param dir Run folder.
- * @param planned Configuration of the run.
+ * @param given Configuration of the run.
  *
  * @example
  * ```ts
@@ -214,7 +237,8 @@ const PATHS: readonly string[] = ["envModules", "algorithmModules", "wrappers"];
  * assertEquals(changedKeys(dir, resolveConfig("a2c", { entries })), ["gamma"]);
  * ```
  */
-export function changedKeys(dir: string, planned: ResolvedConfig): string[] {
+export function changedKeys(dir: string, given: ResolvedConfig): string[] {
+  const planned: ResolvedConfig = { ...given, ...absoluteOpponents(given) };
   const isOpen = (key: string) =>
     PATHS.includes(key) && (planned[key] as unknown[]).length > 0 ||
     OF_MACHINE.includes(key) && [null, "auto"].includes(planned[key] as null);

@@ -7,8 +7,13 @@ import {
   findAlgorithm,
   parseYaml,
   resolveConfig,
+  type ResolvedConfig,
 } from "@bellman/runs/settings";
-import { type EnvironmentSpaces, round } from "@bellman/runs/training";
+import {
+  type EnvironmentSpaces,
+  evaluationOpponentOf,
+  round,
+} from "@bellman/runs/training";
 import { asLine, readText, shellWord } from "@bellman/runs/program";
 import { CARD_FILE } from "./shared_files.ts";
 import { commandOf } from "./without_places.ts";
@@ -175,6 +180,7 @@ function rowsOf(
   config: Record<string, unknown>,
   step: number,
 ): [string, string][] {
+  const opponent = evaluationOpponentOf(config as ResolvedConfig);
   const mode = config.evaluationDeterministic ? "deterministic" : "sampled";
   const [at, total] = [step, Number(config.totalTimesteps)]
     .map((steps) => steps.toLocaleString("en-US"));
@@ -182,6 +188,9 @@ function rowsOf(
     ["mean return ± deviation", `${round(it.mean)} ± ${round(it.deviation)}`],
     ["95 % interval of the mean", `[${round(it.low)}, ${round(it.high)}]`],
     ["lowest return", round(it.least)],
+    ...opponent === undefined
+      ? []
+      : [["opponent", inline(opponent)] as [string, string]],
     ["episodes", `${it.episodes} from seed ${it.seed}, ${mode} actions`],
     ["mean length", `${round(it.length)} steps, ${it.cut} episodes cut`],
     ...it.success === null

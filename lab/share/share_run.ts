@@ -1,5 +1,6 @@
 import { blockSize } from "@bellman/compute";
 import { SeededRandom } from "@bellman/envs";
+import { isPlayerName } from "@bellman/envs/games";
 import { platform, writeState } from "@bellman/files";
 import {
   interquartileMean,
@@ -22,6 +23,7 @@ import {
   EVALUATIONS_CSV,
   isShared,
   logOf,
+  parseYaml,
   writeYaml,
 } from "@bellman/runs/settings";
 import { commitOf, hasEnded, recordOf } from "@bellman/runs/tasks";
@@ -294,7 +296,10 @@ export async function shareRun(
       `Cannot share into ${options.out}: it is not empty, expected a new folder`,
     );
   }
-  const agent = findAgent(dir, { command: "share", isTrusted });
+  const agent = withoutRuns(
+    findAgent(dir, { command: "share", isTrusted }),
+    onNotice,
+  );
   const files = await withAgent(
     agent,
     (setup) => filesOf(setup, agent, options),
@@ -302,6 +307,29 @@ export async function shareRun(
   );
   writeFolder(out, files);
   return files;
+}
+
+/** Returns an agent whose evaluations need no other run, which is not shared. */
+function withoutRuns(
+  agent: SavedAgent,
+  onNotice: ShareOptions["onNotice"] = () => {},
+): SavedAgent {
+  const { config, checkpoint } = agent, { notes } = checkpoint;
+  const judge = config.evaluationOpponent ?? config.opponent;
+  if (judge === null || isPlayerName(judge)) return agent;
+  onNotice(
+    `Evaluated against random: ${judge}, the opponent of the run's evaluations, is not shared`,
+  );
+  const own = { evaluationOpponent: "random" };
+  const text = writeYaml({
+    ...parseYaml(String(notes.config)) as object,
+    ...own,
+  });
+  return {
+    ...agent,
+    config: { ...config, ...own },
+    checkpoint: { ...checkpoint, notes: { ...notes, config: text } },
+  };
 }
 
 /** Writes a new folder atomically. */

@@ -1,6 +1,7 @@
 import { makeWorld } from "@bellman/envs";
 import {
   actorPlayer,
+  isPlayerName,
   isScripted,
   type MatchResult,
   type Player,
@@ -108,7 +109,8 @@ const WORLDS = 50;
  * each other, and rates them. A league that was ended goes on from its file and gives
  * the same one.
  *
- * @param runs Folders of runs of one game, or names of the zoo's agents.
+ * @param names Folders of runs of one game, names of the zoo's agents, and names of more
+ * players by rules, such as `minimax:4`.
  * @param options Number of games, seed, file.
  * @returns All matches, and the table.
  * @throws {UsageError} If a run is of another game or of none, or the file is of
@@ -122,10 +124,11 @@ const WORLDS = 50;
  * ```
  */
 export async function playLeague(
-  runs: readonly string[],
+  names: readonly string[],
   options: LeagueOptions = {},
 ): Promise<League> {
   const { games = 200, seed = 0, openings = 4, path, isTrusted } = options;
+  const runs = names.filter((name) => !isPlayerName(name));
   const opened: GameRun[] = [];
   let world: World | undefined;
   try {
@@ -135,7 +138,10 @@ export async function playLeague(
       numEnvs: Math.min(WORLDS, games),
       kwargs: config.envKwargs,
     });
-    const players = participantsOf(world, opened);
+    const players = [
+      ...agentsOf(world, opened),
+      ...playersByRules(world, names.filter(isPlayerName)),
+    ];
     const start: League = {
       ...{ game: config.env, games, seed, openings },
       players: players.map(({ name, id }) => ({ name, id })),
@@ -169,14 +175,11 @@ function sameGame(runs: readonly GameRun[]): GameRun {
   return first;
 }
 
-/** Lists the players: agents, their snapshots, then those by rules. */
-function participantsOf(
-  world: World,
-  runs: readonly GameRun[],
-): Participant[] {
+/** Lists the agents, each with its snapshots. */
+function agentsOf(world: World, runs: readonly GameRun[]): Participant[] {
   const names = uniqueNames(runs.map(({ dir }) => basename(dir)));
   const { numEnvs } = world;
-  const agents = runs.flatMap(({ agent, snapshots }, i) => {
+  return runs.flatMap(({ agent, snapshots }, i) => {
     const make = () =>
       agent.policy({ frozen: true, deterministic: true, numEnvs });
     const participant = (name: string, actor: Actor) => ({
@@ -189,14 +192,17 @@ function participantsOf(
       ),
     ];
   });
-  const byRules = isScripted(world) ? ["scripted", "random"] : ["random"];
-  return [
-    ...agents,
-    ...byRules.map((name) => ({
-      ...{ name, id: name },
-      player: playerNamed(world, name),
-    })),
-  ];
+}
+
+/** Lists the players by rules: those that are named, the scripted and the random one. */
+function playersByRules(
+  world: World,
+  named: readonly string[],
+): Participant[] {
+  const usual = isScripted(world) ? ["scripted", "random"] : ["random"];
+  return [...new Set([...named, ...usual])].map((name) => ({
+    ...{ name, id: name, player: playerNamed(world, name) },
+  }));
 }
 
 /** Adds numbers to names that are there twice. */

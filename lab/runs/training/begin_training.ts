@@ -14,6 +14,7 @@ import { fileError, messageOf } from "../program/errors.ts";
 import { onStrayError } from "../program/process.ts";
 import { checkOwnEnvironment } from "./environment_modules.ts";
 import { plottedAgent } from "./evaluation.ts";
+import { checkGame, isGame } from "./games.ts";
 import { type InitialWeights, startFrom } from "./initial_weights.ts";
 import { checkMemory } from "./memory.ts";
 import { defaultFolder, removeNew } from "./run_entries.ts";
@@ -37,6 +38,8 @@ export async function withTraining(
   output: Output,
   act: (setup: RunSetup) => Promise<RunRecord>,
 ): Promise<RunRecord> {
+  // Games of the user's own are known once their modules are imported.
+  if (isGame(config)) checkGame(config);
   // An algorithm of a module is not known yet, and starts no workers.
   const startsWorkers = findAlgorithm(config.algorithm)?.startWorkers !==
     undefined;

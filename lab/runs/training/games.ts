@@ -1,15 +1,18 @@
 import { defaultRegistry, makeWorld } from "@bellman/envs";
-import { hintAt } from "@bellman/files/options";
 import {
   gameOf,
+  isPlayerName,
   isScripted,
   type Player,
+  playerNamed,
   RolesVecEnv,
   type SelfPlayVecEnv,
 } from "@bellman/envs/games";
 import type { Callback } from "@bellman/training";
-import type { VecEnv } from "@bellman/types";
+import type { VecEnv, World } from "@bellman/types";
+import { resolve } from "node:path";
 import { UsageError } from "../program/errors.ts";
+import { findAlgorithm } from "../settings/algorithms.ts";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 
 /** Finds out if an environment is a game of several seats. */
@@ -19,13 +22,11 @@ export function isGame({ env }: Pick<ResolvedConfig, "env">): boolean {
 
 /** Lists the roles of a game that get a policy each; none if there is one for all. */
 export function separateRoles(config: ResolvedConfig): readonly string[] {
-  const { env, envKwargs, opponents, roles } = config;
+  const { envKwargs, opponents, roles } = config;
   const { seat = "swap", role } = { ...opponents, ...envKwargs };
   const isOne = seat !== "swap" || role !== undefined || roles === "shared";
   if (isOne || !isGame(config)) return [];
-  const world = makeWorld(env, { numEnvs: 1, kwargs: envKwargs });
-  world.close();
-  const names = Object.keys(world.roles);
+  const names = Object.keys(worldOf(config).roles);
   return names.length > 1 ? names : [];
 }
 
@@ -63,9 +64,122 @@ export type RunPlayers = (
 /** Settings that games do not take, and what they expect. */
 const WITHOUT_GAMES = {
   vectorization: "sync",
+  workers: null,
   loop: "host",
   frameStack: 1,
 } as const;
+
+/** Opponents that need no run. */
+const BY_RULES = "random, scripted or minimax:N";
+
+/**
+ * Checks that settings are those of a game, if the environment is one, or else of an
+ * environment of one seat.
+ *
+ * @param config Settings; an environment of the user's own must be registered.
+ * @throws {UsageError} If it is not so.
+ */
+export function checkGame(config: ResolvedConfig): void {
+  const { env, opponents, opponent, evaluationOpponent } = config;
+  if (!isGame(config)) {
+    const isSet = Object.keys(opponents ?? {}).length > 0;
+    const named = opponent ?? evaluationOpponent ??
+      (isSet ? "opponents of its own" : undefined);
+    if (named === undefined) return;
+    throw new UsageError(
+      `Cannot play ${env} against ${named}: it has one seat, expected a game of several, such as ConnectFour-v0`,
+    );
+  }
+  const { startWorkers } = findAlgorithm(config.algorithm) ?? {};
+  for (const [key, wanted] of Object.entries(WITHOUT_GAMES)) {
+    const isOwn = key === "workers" && startWorkers !== undefined;
+    if (isOwn || config[key] === wanted) continue;
+    throw new UsageError(
+      `Cannot train on ${env}, a game of several seats, with ${key}: ${
+        config[key]
+      }: expected ${wanted}`,
+    );
+  }
+  if (startWorkers !== undefined && !isPlayerName(opponent ?? "")) {
+    throw new UsageError(
+      `Cannot train ${config.algorithm} on ${env} against ${
+        opponent ?? "snapshots of itself"
+      }, as each of its workers plays alone: expected opponent: ${BY_RULES}, or another algorithm, such as ppo`,
+    );
+  }
+  if (opponents === null && opponent === null) {
+    throw new UsageError(
+      `Cannot train on ${env} without opponents: expected opponent: ${BY_RULES}, or a run, or opponents: {} for snapshots of the agent`,
+    );
+  }
+}
+
+/** Makes a world of a game to look at. */
+function worldOf({ env, envKwargs: kwargs }: ResolvedConfig): World {
+  const world = makeWorld(env, { numEnvs: 1, kwargs });
+  world.close();
+  return world;
+}
+
+/**
+ * Names the opponent that evaluations of a game are against, by default the scripted
+ * player, or the random one where there is none.
+ *
+ * @param config Settings; an environment of the user's own must be registered.
+ * @returns Its name; undefined where the environment has one seat.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { evaluationOpponentOf } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const config = resolveConfig("ppo", { entries: [["env", "TicTacToe-v0"]] });
+ * assertEquals(evaluationOpponentOf(config), "scripted");
+ * ```
+ */
+export function evaluationOpponentOf(
+  config: ResolvedConfig,
+): string | undefined {
+  return isGame(config) ? judgeOf(config, () => worldOf(config)) : undefined;
+}
+
+function judgeOf(
+  { evaluationOpponent, opponent }: ResolvedConfig,
+  world: () => World,
+): string {
+  return evaluationOpponent ?? opponent ??
+    (isScripted(world()) ? "scripted" : "random");
+}
+
+/**
+ * Returns the opponents, with absolute paths of runs: a run is resumed anywhere.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { absoluteOpponents } from "@bellman/runs/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const config = resolveConfig("ppo", { entries: [["opponent", "runs/a"]] });
+ * assertEquals(absoluteOpponents(config), {
+ *   opponent: `${Deno.cwd()}/runs/a`,
+ *   evaluationOpponent: null,
+ * });
+ * ```
+ */
+export function absoluteOpponents(
+  { opponent, evaluationOpponent }: ResolvedConfig,
+): Pick<ResolvedConfig, "opponent" | "evaluationOpponent"> {
+  const absolute = (name: string | null) =>
+    name === null || isPlayerName(name) || name.startsWith("zoo:")
+      ? name
+      : resolve(name);
+  return {
+    opponent: absolute(opponent),
+    evaluationOpponent: absolute(evaluationOpponent),
+  };
+}
 
 /**
  * Returns the options of a run's games: its opponents in training, and the opponent of
@@ -76,40 +190,31 @@ const WITHOUT_GAMES = {
  */
 export async function gameOptions(
   config: ResolvedConfig,
-  { spaces, runPlayer }: {
+  { spaces, runPlayer, isForEvaluation = false }: {
     readonly spaces?: unknown;
     readonly runPlayer?: RunPlayers;
+    readonly isForEvaluation?: boolean;
   } = {},
 ): Promise<GameOptions> {
   // Where the spaces stand in for the environment nothing is played.
   if (spaces !== undefined) return NONE;
-  const { opponents, opponent, evaluationOpponent } = config;
-  if (!isGame(config)) {
-    const named = opponent ?? evaluationOpponent;
-    if (named === null) return NONE;
-    throw new UsageError(
-      `Cannot play ${config.env} against ${named}: it has one seat, expected a game of several, such as ConnectFour-v0`,
-    );
-  }
-  for (const [key, wanted] of Object.entries(WITHOUT_GAMES)) {
-    if (config[key] === wanted) continue;
-    throw new UsageError(
-      `Cannot train on ${config.env}, a game of several seats, with ${key}: ${
-        config[key]
-      }: expected ${wanted}`,
-    );
-  }
-  if (opponents === null && opponent === null) {
-    throw new UsageError(
-      `Cannot train on ${config.env} without opponents: expected opponent: random, scripted or a run, or opponents: {} for snapshots of the agent`,
-    );
-  }
-  const find = (name: string) => opponentOf(name, config, runPlayer);
-  const fixed = opponent === null ? undefined : await find(opponent);
-  const judge = await find(
-    evaluationOpponent ?? opponent ?? usualJudge(config),
-  );
-  const role = ownRole(config);
+  checkGame(config);
+  if (!isGame(config)) return NONE;
+  const { opponents, opponent } = config, world = worldOf(config);
+  const find = async (name: string): Promise<Opponent> => {
+    if (runPlayer !== undefined && !isPlayerName(name)) {
+      return await runPlayer(name, config);
+    }
+    // A game without such a player is refused before it begins.
+    playerNamed(world, name);
+    return { player: () => name, close() {} };
+  };
+  // Who the agent was trained against is not needed, and may be gone.
+  const fixed = opponent === null || isForEvaluation
+    ? undefined
+    : await find(opponent);
+  const judge = await find(judgeOf(config, () => world));
+  const role = ownRole(config, world);
   return {
     training: (numEnvs) => ({
       ...opponents,
@@ -128,36 +233,12 @@ export async function gameOptions(
 
 /** Finds the role of an agent that takes the seats of one role alone. */
 function ownRole(
-  { env, envKwargs, opponents }: ResolvedConfig,
+  { opponents }: ResolvedConfig,
+  { seats }: World,
 ): string | undefined {
   const { role, seat = "swap" } = opponents ?? {};
   if (role !== undefined || seat === "swap") return role;
-  const world = makeWorld(env, { numEnvs: 1, kwargs: envKwargs });
-  world.close();
-  return world.seats.find(({ name }) => name === seat)?.role;
-}
-
-/** Names the player that evaluations are against: the scripted one, if there is one. */
-function usualJudge({ env, envKwargs }: ResolvedConfig): string {
-  const world = makeWorld(env, { numEnvs: 1, kwargs: envKwargs });
-  world.close();
-  return isScripted(world) ? "scripted" : "random";
-}
-
-/** Opponents by name; others are runs. */
-const BY_NAME = ["random", "scripted"];
-
-/** Finds an opponent: by name, or the agent of a run. */
-async function opponentOf(
-  name: string,
-  config: ResolvedConfig,
-  runPlayer: RunPlayers | undefined,
-): Promise<Opponent> {
-  if (BY_NAME.includes(name)) return { player: () => name, close() {} };
-  if (runPlayer !== undefined) return await runPlayer(name, config);
-  throw new UsageError(
-    `Unknown opponent '${name}': ${hintAt(name, BY_NAME)}`,
-  );
+  return seats.find(({ name }) => name === seat)?.role;
 }
 
 /** Finds the games that a learner's snapshots play in. */

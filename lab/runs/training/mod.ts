@@ -58,6 +58,7 @@ export {
 } from "./evaluation.ts";
 export type { Opponent, RunPlayers } from "./games.ts";
 export { type InitialWeights, sharedState } from "./initial_weights.ts";
+export { absoluteOpponents, evaluationOpponentOf } from "./games.ts";
 export { gibibytes, machineMemory } from "./memory.ts";
 export { changedSettings } from "./report.ts";
 export { type ResumeOptions, resumeRun } from "./resume.ts";
@@ -66,6 +67,7 @@ export { runChecker, type RunSetup } from "./run_setup.ts";
 export {
   findAgent,
   type FindAgentOptions,
+  runPlayer,
   type SavedAgent,
   weightsOfRun,
   type WeightsOptions,

@@ -37,6 +37,7 @@ import {
   infoStatisticsOf,
   makeEnvironments,
 } from "./environments.ts";
+import { absoluteOpponents, checkGame } from "./games.ts";
 import { memoryError } from "./memory.ts";
 // Loaded by its address in the workers, which packing for npm does not follow.
 import "./worker_environment.ts";
@@ -231,7 +232,11 @@ export async function setUpRun(
     const wrappers = absoluteWrappers(config);
     const compute = await selectCompute(config, onNotice);
     const source = {
-      config: { ...loaded, envModules, wrappers },
+      config: {
+        ...loaded,
+        ...{ envModules, wrappers },
+        ...absoluteOpponents(loaded),
+      },
       environments,
       compute,
       onNotice,
@@ -300,12 +305,16 @@ function ownSettings(config: ResolvedConfig): Record<string, unknown> {
 type FoundSpaces = EnvironmentSpaces & { readonly goals: GoalFunctions };
 
 /** Makes one environment of a configuration to find the spaces of each policy. */
-async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces[]> {
+async function findSpaces(
+  config: ResolvedConfig,
+  players: Pick<Hosting, "runPlayer">,
+): Promise<FoundSpaces[]> {
   const imports = await loadEnvironment(config);
   const environments = await requestedEnvironments(config, {
     imports,
     onNotice: () => {},
     isForEvaluation: true,
+    ...players,
   });
   const { roles = { own: environments } } = environments;
   environments.close();
@@ -318,6 +327,8 @@ async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces[]> {
  * faster than making an agent. One environment is made for equal requests, as a Python
  * environment takes a second.
  *
+ * @param players Finds the players of runs that are opponents in games; without it there
+ * are none.
  * @returns A function of a configuration that returns a line for each setting without
  * effect. It throws a UsageError if there is no such environment, and a TypeError if
  * the algorithm or a setting does not fit its spaces.
@@ -332,18 +343,28 @@ async function findSpaces(config: ResolvedConfig): Promise<FoundSpaces[]> {
  * assertEquals(await check(resolveConfig("a2c", { entries: [] })), []);
  * ```
  */
-export function runChecker(): (requested: ResolvedConfig) => Promise<string[]> {
+export function runChecker(
+  players: Pick<Hosting, "runPlayer"> = {},
+): (requested: ResolvedConfig) => Promise<string[]> {
   const known = new Map<string, FoundSpaces[]>();
   return async (requested) => {
     const config = await withOwnAlgorithm(requested);
-    const { check, meta } = findAlgorithm(config.algorithm)!;
-    const single = { ...config, numEnvs: 1, vectorization: "sync" as const };
+    const { check, meta, startWorkers } = findAlgorithm(config.algorithm)!;
+    const takesWorkers = config.vectorization !== "sync" ||
+      startWorkers !== undefined;
+    const single = {
+      ...config,
+      numEnvs: 1,
+      vectorization: "sync" as const,
+      workers: takesWorkers ? null : config.workers,
+    };
     const place = { algorithm: meta.hasReplay, seed: 0, totalTimesteps: 0 };
     const asked = Object.keys(runConfigSchema.properties)
       .map((key) => ({ ...single, ...place })[key]);
     const text = JSON.stringify(asked);
-    const found = known.get(text) ?? await findSpaces(single);
+    const found = known.get(text) ?? await findSpaces(single, players);
     known.set(text, found);
+    checkGame(config);
     const { totalTimesteps } = config, settings = ownSettings(config);
     const numEnvs = config.numEnvs / found.length;
     for (const spaces of found) {

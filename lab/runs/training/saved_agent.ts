@@ -251,7 +251,7 @@ async function playerSetup(
       }`,
     );
   }
-  const own = { opponents: {}, opponent: null, evaluationOpponent: "random" };
+  const own = { opponents: {}, opponent: "random", evaluationOpponent: null };
   const setup = await setUpRun(onAnyEngine({ ...config, ...own }), () => {}, {
     isForEvaluation: true,
   });
@@ -272,6 +272,17 @@ async function playerSetup(
  * @returns The opponent, with a copy of the agent's policy.
  * @throws {UsageError} If there is no such run, it names code that is not trusted, or
  * it is of another game.
+ *
+ * @example
+ * ```ts
+ * import { resolveConfig } from "@bellman/runs/settings";
+ * import { runPlayer } from "@bellman/runs/training";
+ * import { assertRejects } from "@std/assert";
+ *
+ * const config = resolveConfig("ppo", { entries: [["env", "TicTacToe-v0"]] });
+ * const agent = () => runPlayer("zoo:a2c/CartPole-v1", config);
+ * await assertRejects(agent, Error, "which is of CartPole-v1");
+ * ```
  */
 export async function runPlayer(
   run: string,
@@ -280,7 +291,7 @@ export async function runPlayer(
   const agent = findAgent(run, { command: "play against" });
   if (agent.config.env !== env) {
     throw new UsageError(
-      `Cannot play ${env} against the run ${run}, which is of ${agent.config.env}: expected a run of ${env}, random or scripted`,
+      `Cannot play ${env} against the run ${run}, which is of ${agent.config.env}: expected a run of ${env}, random, scripted or minimax:N`,
     );
   }
   const { algorithm, close } = await playerSetup(agent);

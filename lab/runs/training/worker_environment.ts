@@ -16,7 +16,9 @@ const makeWorkerEnvironment: GroupFactory = async (options) => {
   const { config, imports } = options as unknown as WorkerOptions;
   await importModules(config, "algorithmModules");
   await loadEnvironment(config);
-  const { training } = await makeEnvironments(config, {
+  // Evaluations are elsewhere.
+  const own = { ...config, evaluationOpponent: null };
+  const { training } = await makeEnvironments(own, {
     imports,
     // deno-lint-ignore no-console -- a worker's only way to report
     onNotice: (line) => console.error(asLine(line)),
