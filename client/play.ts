@@ -27,6 +27,7 @@ import {
   type Tensor,
 } from "./onnx_file.ts";
 import { checkNode, MOST_NUMBERS, OPERATIONS } from "./operations.ts";
+import { normal } from "./random.ts";
 
 export type { Numbers, Tensor } from "./onnx_file.ts";
 
@@ -160,12 +161,6 @@ function randomOf(options: PlayerOptions): () => number {
   );
 }
 
-/** A normal number, of two uniform ones: Box and Muller. */
-function normal(random: () => number): number {
-  const radius = Math.sqrt(-2 * Math.log(1 - random()));
-  return radius * Math.cos(2 * Math.PI * random());
-}
-
 /**
  * Acts by a `policy.onnx`: MLP, LSTM or small CNN, with one environment.
  *
@@ -197,6 +192,7 @@ export class Player<
   readonly #policy: Policy;
   readonly #random: () => number;
   #state?: Tensor;
+  #probabilities?: Float32Array;
 
   /**
    * Reads a policy.
@@ -222,6 +218,14 @@ export class Player<
   }
 
   /**
+   * Probability of each action when the last one was chosen, in the order of the
+   * masks; undefined for files without the output `probabilities`.
+   */
+  get probabilities(): Float32Array | undefined {
+    return this.#probabilities;
+  }
+
+  /**
    * Chooses an action. A recurrent policy remembers what it has seen since
    * {@linkcode begin}.
    *
@@ -236,8 +240,9 @@ export class Player<
     for (const input of this.#policy.inputs) {
       inputs[input.name] = this.#inputOf(input, observation, actionMasks);
     }
-    const { action, next_state: state } = this.run(inputs);
+    const { action, next_state: state, probabilities } = this.run(inputs);
     this.#state = state;
+    this.#probabilities = probabilities?.data as Float32Array | undefined;
     const isOne = action.shape.length === 1;
     return (isOne ? action.data[0] : action.data) as Action;
   }
@@ -251,7 +256,8 @@ export class Player<
    * Runs the file on any number of rows: all of its inputs, by name.
    *
    * @param inputs Tensors `[rows, ...]` of the inputs.
-   * @returns `action` `[rows, ...]`, and `next_state` of recurrent policies.
+   * @returns `action` `[rows, ...]`, `next_state` of recurrent policies, and
+   * `probabilities` `[rows, n]` of files that give them.
    * @throws {TypeError} If an input is missing.
    * @throws {RangeError} If the shape of one does not fit.
    */

@@ -1,9 +1,19 @@
 import { RandomStream, selectBackend } from "@bellman/compute";
 import { make } from "@bellman/envs";
-import { exportPolicy, stochasticPolicy } from "@bellman/policies";
+import {
+  exportPolicy,
+  type Policy,
+  qPolicy,
+  stochasticPolicy,
+} from "@bellman/policies";
 import type { Space } from "@bellman/types";
 import { paramsToArrays } from "@bellman/compute";
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
 import fc from "fast-check";
 import {
   Player,
@@ -69,13 +79,23 @@ function fileOf(
 async function exported(
   observationSpace: Space,
   actionSpace: Space,
-  { samples = false, masked = false } = {},
+  {
+    samples = false,
+    masked = false,
+    probabilities = false,
+    policyOf = stochasticPolicy,
+  }: {
+    samples?: boolean;
+    masked?: boolean;
+    probabilities?: boolean;
+    policyOf?(spaces: { observationSpace: Space; actionSpace: Space }): Policy;
+  } = {},
 ): Promise<Uint8Array> {
   await selectBackend("cpu");
-  const policy = stochasticPolicy({ observationSpace, actionSpace });
+  const policy = policyOf({ observationSpace, actionSpace });
   const params = paramsToArrays(policy.init(new RandomStream(1)));
   return exportPolicy(policy, {
-    ...{ params, actionSpace, masked },
+    ...{ params, actionSpace, masked, probabilities },
     deterministic: !samples,
   });
 }
@@ -148,6 +168,37 @@ Deno.test("masks allow actions", async () => {
     TypeError,
     "Cannot act without action masks",
   );
+});
+
+Deno.test("probabilities are those of sampled actions, none for what is forbidden", async () => {
+  const actionSpace: Space = { type: "discrete", n: 4, start: 3 };
+  const settings = { samples: true, masked: true, probabilities: true };
+  const file = await exported(box(2), actionSpace, settings);
+  const stream = new RandomStream(1), counts = [0, 0, 0, 0], games = 20_000;
+  const player = new Player<number>(file, { random: () => stream.uniform() });
+  assertEquals(player.probabilities, undefined);
+  for (let i = 0; i < games; i++) {
+    counts[player.act([2, -1], [1, 0, 1, 1]) - 3]++;
+  }
+  const found = player.probabilities!;
+  assertEquals([found.length, found[1]], [4, 0]);
+  counts.forEach((it, i) => assertAlmostEquals(it / games, found[i], 0.015));
+  const plain = new Player(await exported(box(2), actionSpace));
+  plain.act([2, -1]);
+  assertEquals(plain.probabilities, undefined);
+});
+
+Deno.test("a Q-function takes its best action for sure", async () => {
+  const actionSpace: Space = { type: "discrete", n: 4, start: 3 };
+  const settings = { masked: true, probabilities: true, policyOf: qPolicy };
+  const player = new Player<number>(
+    await exported(box(2), actionSpace, settings),
+  );
+  for (const masks of [[1, 1, 1, 1], [1, 0, 0, 1], [0, 0, 1, 0]]) {
+    const action = player.act([2, -1], masks);
+    const sure = [3, 4, 5, 6].map((it) => +(it === action));
+    assertEquals(player.probabilities, Float32Array.from(sure));
+  }
 });
 
 Deno.test("box actions are arrays within their bounds", async () => {

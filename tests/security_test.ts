@@ -793,7 +793,7 @@ for (const host of ["127.0.0.1", "0.0.0.0", "localhost", "deno.com"]) {
 console.log(granted.join());`,
   );
   const wanted: Record<string, string> = {
-    export: "read,write",
+    export: "read,write,run",
     plot: "read,write",
     list: "read",
     board: "read,127.0.0.1",

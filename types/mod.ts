@@ -681,6 +681,13 @@ export interface PolicyExport {
    */
   readonly deterministic?: boolean;
   /**
+   * Add the output `probabilities` `[batch, n]`: that of each action, which must be
+   * discrete.
+   *
+   * @default false
+   */
+  readonly probabilities?: boolean;
+  /**
    * Metadata of the file.
    *
    * @default {}

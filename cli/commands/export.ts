@@ -1,4 +1,4 @@
-import { policyFile, withAgent } from "@bellman/runs/training";
+import { loadEnvironment, policyFile, withAgent } from "@bellman/runs/training";
 import {
   checkWritable,
   notices,
@@ -12,13 +12,25 @@ import {
   valueOf,
 } from "../terminal/command.ts";
 import { AGENT_OPTIONS, agentOf } from "../options/agent.ts";
-import { outputPath } from "@bellman/runs/settings";
+import { outputPath, type ResolvedConfig } from "@bellman/runs/settings";
+import { existsSync } from "node:fs";
 
-/** `export`: writes the agent of a run folder as an ONNX file. */
+/** Makes the page of a run's game. */
+async function pageOf(
+  config: ResolvedConfig,
+  policy: Uint8Array,
+): Promise<string> {
+  const modules = await loadEnvironment(config);
+  // Only pages need what draws games.
+  const { gamePage } = await import("@bellman/runs/play");
+  return await gamePage(config, { policy, modules });
+}
+
+/** `export`: writes the agent of a run folder as an ONNX file or a page. */
 export const exportCommand: Command = {
   name: "export",
   usage: "RUN [OPTIONS]",
-  summary: "Write the agent of a run folder as an ONNX file.",
+  summary: "Write the agent of a run folder as an ONNX file, or as a page.",
   options: [
     option(
       "out FILE.onnx",
@@ -29,33 +41,64 @@ export const exportCommand: Command = {
       "Observations that the file takes at once; any number by default.",
     ),
     option("role NAME", "Role of the policy, in games with one of each."),
+    option(
+      "probabilities",
+      "Add an output of each discrete action's probability.",
+    ),
+    option(
+      "page FILE.html",
+      "Write a page instead, in which a person plays the run's game against it.",
+    ),
     ...AGENT_OPTIONS.filter(({ name }) => name !== "seed"),
   ],
   async run(options, io) {
+    const page = valueOf(options, "page"), out = valueOf(options, "out");
+    if (page !== undefined && out !== undefined) {
+      throw new UsageError(
+        "Cannot use both --page and --out: give one of them",
+      );
+    }
+    // No code of the run's is executed but that of its game.
     const agent = agentOf(options, "export", { environment: false });
+    const { warnings } = page === undefined
+      ? agent
+      : agentOf(options, "export");
     const { config, deterministic, checkpoint: { step } } = agent;
     const batchSize = integerOf(options, "batch", { fallback: undefined });
     const role = valueOf(options, "role");
-    const path = valueOf(options, "out") ?? outputPath(
+    const path = page ?? out ?? outputPath(
       agent,
       role === undefined ? "policy.onnx" : `policy.${role}.onnx`,
     );
+    const [what, ending] = page === undefined
+      ? ["the policy", ".onnx"]
+      : ["the page", ".html"];
     // What is there is replaced, so it should be no other file of the run's.
-    if (!path.endsWith(".onnx")) {
+    if (!path.endsWith(ending)) {
       throw new UsageError(
-        `Cannot write the policy to ${path}: expected a file that ends in .onnx`,
+        `Cannot write ${what} to ${path}: expected a file that ends in ${ending}`,
       );
     }
-    await checkWritable(path, "the policy");
-    await withAgent(agent, (setup) => {
-      const file = policyFile(setup, { batchSize, deterministic, role });
+    if (page !== undefined && existsSync(page)) {
+      throw new UsageError(
+        `Cannot write the page to ${page}: it is there already, expected another file`,
+      );
+    }
+    await checkWritable(path, what);
+    const probabilities = page !== undefined ||
+      options.switches.has("probabilities");
+    await withAgent({ ...agent, warnings }, async (setup) => {
+      const file = policyFile(setup, {
+        ...{ batchSize, deterministic, role, probabilities },
+      });
       if (file === undefined) {
         throw new UsageError(
           `Cannot export an agent of ${config.algorithm}: it has no policy to export`,
         );
       }
-      writeWhole(path, file);
-      const kibibytes = Math.ceil(file.length / 1024);
+      const written = page === undefined ? file : await pageOf(config, file);
+      writeWhole(path, written);
+      const kibibytes = Math.ceil(written.length / 1024);
       io.out(
         `${config.algorithm} on ${config.env}, step ${step}: wrote ${path} (${kibibytes} KiB)\n`,
       );

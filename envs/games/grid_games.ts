@@ -146,6 +146,12 @@ export abstract class GridGame extends ArrayWorld<Uint8Array>
     }
   }
 
+  /** Rows and columns of fields, one for each action, such as a page lays over the board. */
+  get actionGrid(): readonly [rows: number, columns: number] {
+    const { rows, columns, falls } = this.#shape;
+    return [falls ? 1 : rows, columns];
+  }
+
   /**
    * Returns the action masks of a seat.
    *

@@ -311,3 +311,8 @@ Deno.test("boards are drawn as text and as a picture", () => {
   assert(yellow[0] > 180 && yellow[1] > 150 && yellow[2] < 100);
   assertEquals(empty, [255, 255, 255]);
 });
+
+Deno.test("a page lays columns or cells over the board", () => {
+  assertEquals(new ConnectFour().actionGrid, [1, 7]);
+  assertEquals(new TicTacToe().actionGrid, [3, 3]);
+});

@@ -4,8 +4,13 @@ import {
   paramsFromArrays,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import type { ObservationScaling, PolicyExport, Space } from "@bellman/types";
-import type { Policy } from "../models/policy.ts";
+import type {
+  DiscreteSpace,
+  ObservationScaling,
+  PolicyExport,
+  Space,
+} from "@bellman/types";
+import type { Policy, PolicyOutput } from "../models/policy.ts";
 import { boundsOf, sizeOf } from "../networks/_layers.ts";
 import type { ObservationInput } from "../networks/observations.ts";
 import { type DictOf, mapParts, partOf } from "../networks/observations.ts";
@@ -40,7 +45,8 @@ type Tensors = Readonly<Record<string, tf.Tensor>>;
  * sampling policy also has the input `noise`. A recurrent policy also has the inputs
  * `state`, zeros at first, and `start`, 1 where an episode starts, and the output
  * `next_state`. With action masking it has the input `action_masks`, `[batch, choices]`
- * of uint8. The batch size is free unless `batchSize` fixes it. Metadata describe
+ * of uint8. With `probabilities` it has an output of that name, `[batch, n]`: those of
+ * sampled actions, and 1 for the action that a Q-function takes. The batch size is free unless `batchSize` fixes it. Metadata describe
  * layout, scaling, bounds, noise, recurrent state and masks.
  *
  * @param model The policy.
@@ -49,7 +55,8 @@ type Tensors = Readonly<Record<string, tf.Tensor>>;
  * @throws {RangeError} If the batch size is not a whole number above 0, the scaling is
  * for observations of another size, or float32, in which the file computes, cannot
  * represent observations or actions precisely enough, such as time stamps.
- * @throws {TypeError} If box actions are masked.
+ * @throws {TypeError} If box actions are masked, or probabilities are asked for of
+ * actions that are not discrete.
  *
  * @example
  * ```ts
@@ -84,6 +91,9 @@ export function exportPolicy(
   const { batchSize, deterministic = true, scaling, metadata, masked } =
     options;
   if (batchSize !== undefined) checkBatchSize(batchSize);
+  const discrete = options.probabilities
+    ? discreteOf(options.actionSpace)
+    : undefined;
   const scales = scalesOf(model, scaling);
   for (const scale of Object.values(scales)) checkScaleDigits(scale);
   checkActionDigits(options.actionSpace);
@@ -118,6 +128,8 @@ export function exportPolicy(
         squashed: model.squashesActions,
       }),
       next_state: output.state,
+      probabilities: discrete &&
+        probabilitiesOf(model, output, chosen, discrete),
     };
   };
   return exportOnnx(policy, {
@@ -214,6 +226,25 @@ function checkBatchSize(batchSize: number): void {
   throw new RangeError(
     `Cannot export a policy for ${batchSize} observations: expected a whole number of at least 1`,
   );
+}
+
+function discreteOf(space: Space): DiscreteSpace {
+  if (space.type === "discrete") return space;
+  throw new TypeError(
+    `Cannot export probabilities of ${space.type} actions: expected discrete actions`,
+  );
+}
+
+/** Computes the probability of each action, of which a Q-function takes the best one. */
+function probabilitiesOf(
+  model: Policy,
+  { policy }: PolicyOutput,
+  chosen: tf.Tensor,
+  { start = 0, n }: DiscreteSpace,
+): tf.Tensor {
+  if (!("values" in model)) return tf.softmax(policy);
+  const index = tf.sub(chosen, tf.scalar(start, "int32"));
+  return tf.cast(tf.oneHot(index as tf.Tensor1D, n), "float32");
 }
 
 /**

@@ -54,6 +54,16 @@ Deno.test("the value's network is not in the file", () => {
   assertEquals(write({ params: doubled }), write());
 });
 
+Deno.test("probabilities are an output where they are asked for, of discrete actions alone", () => {
+  assertEquals(text(write()).includes("probabilities"), false);
+  assertStringIncludes(text(write({ probabilities: true })), "probabilities");
+  assertThrows(
+    () => write({ probabilities: true, actionSpace: box }),
+    TypeError,
+    "Cannot export probabilities of box actions: expected discrete actions",
+  );
+});
+
 Deno.test("noise is an input of a policy that samples", () => {
   assertEquals(text(write()).includes("independent numbers"), false);
   assertStringIncludes(

@@ -15,11 +15,11 @@ export interface PageReport {
 
 /**
  * Evaluates expressions one after the other in an empty page next to the files
- * of a folder. The browser's library wants every permission, so that it runs in
+ * of a folder, or in a page that is opened from the disk. The browser's library wants every permission, so that it runs in
  * a process of its own.
  */
 export async function inPage(
-  folder: string,
+  place: string,
   ...expressions: string[]
 ): Promise<PageReport> {
   const program = new URL("./page_process.ts", import.meta.url).pathname;
@@ -27,7 +27,7 @@ export async function inPage(
     LOCK,
     "--allow-all",
     program,
-    folder,
+    place,
     ...expressions,
   ]);
   if (code !== 0) throw new Error(err);

@@ -3,6 +3,7 @@ import {
   chromium,
   type Page,
 } from "npm:playwright-core@^1.65.1";
+import { pathToFileURL } from "node:url";
 import { CHROMIUM } from "./run_page.ts";
 
 const FLAGS = [
@@ -90,6 +91,19 @@ export async function withPage(
   } finally {
     await server.shutdown();
   }
+}
+
+/** Opens a page from the disk, in a new browser, and closes that after use. */
+export function withFile(
+  path: string,
+  use: (open: Omit<OpenPage, "requested">) => Promise<void>,
+): Promise<void> {
+  return withBrowser(async (context) => {
+    // What is opened as a file is of no origin.
+    const open = await watchedPage(context, "null");
+    await open.page.goto(pathToFileURL(path).href);
+    await use(open);
+  });
 }
 
 /** Opens a browser of its own, and closes it after use. */

@@ -11,6 +11,7 @@ import { imageSheet, pageSheet } from "./style_sheets.ts";
 /** Style sheets that are not packed as they are. */
 const SHEETS: Readonly<Record<string, (path: string) => Promise<string>>> = {
   "board.css": pageSheet,
+  "game.css": Deno.readTextFile,
   "plots.css": imageSheet,
   "report.css": pageSheet,
 };
@@ -26,6 +27,7 @@ async function folders(): Promise<string[]> {
   const found = [
     ...Object.keys(PAGES),
     "algorithms/training/plots",
+    "client",
     "lab/runs/ray",
     "lab/search/host",
     "envs/gymnasium/host",

@@ -42,5 +42,6 @@ export {
   type TextWorld,
   textWorld,
 } from "./human.ts";
+export { gamePage, type GamePageOptions } from "./page.ts";
 export { hasFfmpeg, Mp4Writer } from "./mp4.ts";
 export { type PictureSink, pngSink, terminalSink } from "./pictures.ts";

@@ -166,6 +166,12 @@ export interface PolicyFileOptions {
    * @default the only policy
    */
   role?: string;
+  /**
+   * Add the output `probabilities`, of discrete actions.
+   *
+   * @default false
+   */
+  probabilities?: boolean;
 }
 
 /**
@@ -188,7 +194,7 @@ export interface PolicyFileOptions {
  */
 export function policyFile(
   setup: RunSetup,
-  { batchSize, role, ...options }: PolicyFileOptions = {},
+  { batchSize, role, probabilities, ...options }: PolicyFileOptions = {},
 ): Uint8Array | undefined {
   const { config } = setup;
   const { deterministic = config.evaluationDeterministic } = options;
@@ -199,6 +205,7 @@ export function policyFile(
   return algorithm.exportPolicy?.({
     batchSize,
     deterministic,
+    probabilities,
     metadata: {
       ...policyMetadata(config),
       ...flattened && { "flattened observations": flattened },
