@@ -1,5 +1,5 @@
 /** Games that a person plays in an exported page. */
-import { Agent } from "@bellman/agent";
+import type { Agent } from "@bellman/agent";
 import { paramsFromArrays } from "@bellman/compute";
 import { SeededRandom } from "@bellman/envs";
 import { ConnectFour } from "@bellman/envs/games";
