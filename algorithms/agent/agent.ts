@@ -352,6 +352,11 @@ export class Agent<
     return this.#learner.engine;
   }
 
+  /** Environment steps observed so far, of all environments. */
+  get steps(): number {
+    return this.#progress.steps;
+  }
+
   /** Updates so far. */
   get updates(): number {
     return this.#progress.updates;

@@ -112,7 +112,7 @@ Deno.test("a rollout is learned from once, when it is complete", () => {
     undefined,
     stats(5 + 6 - 2, 6, { first_reward: 5, learning_rate: 0.5 / 3 }),
   ]);
-  assertEquals(agent.updates, 3);
+  assertEquals([agent.updates, agent.steps], [3, 12]);
   agent.close();
 });
 
