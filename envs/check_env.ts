@@ -526,11 +526,13 @@ export function pictureFault(
  * restores it exactly, nothing follows a termination, its picture has the right
  * size. One with goals is held to its functions of them. One that masks actions is
  * stepped by allowed actions only, and always allows one. It is played for long by
- * random and by repeated actions, for at most two seconds.
+ * random and by repeated actions, for at most two seconds. `checkWorld` of
+ * `@bellman/envs/games` checks a `World`.
  *
  * @param env Environment to check; it is stepped and reset.
  * @param options Thoroughness.
  * @throws {Error} With one line about the broken promise.
+ * @throws {TypeError} If it is a `World`.
  * @example
  * ```ts
  * import { checkEnv, make } from "@bellman/envs";
@@ -549,6 +551,11 @@ export function checkEnv(env: Env, options: CheckEnvOptions = {}): void {
     now: () => performance.now(),
     ...given,
   };
+  if ("seats" in env) {
+    throw new TypeError(
+      "Cannot check worlds of several seats as one environment: expected checkWorld of @bellman/envs/games",
+    );
+  }
   checkSpaces(env);
   const course = new Course(env);
   checkSeeding(course, all);

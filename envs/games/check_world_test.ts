@@ -1,5 +1,6 @@
 import type { RandomSource, StateTree, WorldStep } from "@bellman/types";
 import { assert, assertThrows } from "@std/assert";
+import { checkEnv } from "@bellman/envs";
 import {
   checkWorld,
   ConnectFour,
@@ -89,6 +90,14 @@ Deno.test("faults of spaces and seats are named", () => {
       },
     }),
     "observation[",
+  );
+});
+
+Deno.test("a check of an environment names that of worlds", () => {
+  assertThrows(
+    () => checkEnv(new TicTacToe() as never),
+    TypeError,
+    "expected checkWorld of @bellman/envs/games",
   );
 });
 
