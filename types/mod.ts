@@ -513,7 +513,9 @@ export interface WorldStep {
 /**
  * Several worlds in parallel, each with the same seats: a game of two players, or many
  * agents that act at once. `SelfPlayVecEnv` of `@bellman/envs/games` makes a vector
- * environment of it.
+ * environment of it. Methods that a world may also have: `scripted` and `search`
+ * (`ScriptedWorld`, `SearchedWorld` there), `actionGrid` and `text` (`PageWorld` of
+ * `@bellman/client/page`).
  *
  * @typeParam O Observations of one seat in all worlds, such as `Uint8Array`.
  * @typeParam A Actions of one seat in all worlds, such as `Int32Array`.
