@@ -42,6 +42,11 @@ function checkWorld({ spec, numEnvs, seats, roles }: World): void {
   for (const { actionSpace: { type } } of Object.values(roles)) {
     if (type !== "discrete") throw refuse(`${type} actions`, "discrete ones");
   }
+  const { actionGrid: grid } = world as { actionGrid?: readonly number[] };
+  const most = Math.max(...seats.map((_, seat) => actionsOf(world, seat).n));
+  if (grid !== undefined && grid[0] * grid[1] !== most) {
+    throw refuse(`an actionGrid of ${grid[0]} by ${grid[1]}`, `${most} fields`);
+  }
 }
 
 /** Games of a person against an agent, which plays all other seats. */

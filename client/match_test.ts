@@ -106,6 +106,10 @@ Deno.test("what a person cannot play is one line", async () => {
     }),
     `${start}box actions, expected discrete ones`,
   );
+  refused(
+    changed({ actionGrid: [2, 4] } as Partial<World>),
+    `${start}an actionGrid of 2 by 4, expected 3 fields`,
+  );
   assertThrows(
     () => new Match(new PaddleBall(), policy),
     RangeError,

@@ -55,6 +55,7 @@ Deno.test("a run of a game logs ratings and is evaluated against a player", asyn
     );
     assertEquals([code, err], [0, ""]);
     assertStringIncludes(out, "ppo on TicTacToe-v0");
+    assertMatch(out, /Games won [\d.]+ %, drawn [\d.]+ %, lost [\d.]+ %\n$/);
   }
 });
 
@@ -288,15 +289,22 @@ Deno.test("mistakes with games are one line and leave nothing", async () => {
       [...train, "--set=opponents=null"],
       "without opponents: expected opponent",
     ],
-    [[...train, "--set=opponent=scriptd"], "Cannot open run scriptd"],
+    [
+      [...train, "--set=opponent=scriptd"],
+      "Unknown opponent 'scriptd': did you mean 'scripted'?",
+    ],
     [[...train, `--set=opponent=${dir}`], "which is of TicTacToe-v0"],
     [
       ["train", "--env=CartPole-v1", "--set=opponent=random", "--out", out],
       "Cannot play CartPole-v1 against random: it has one seat",
     ],
     [["league"], "a league of no runs"],
+    [["league", dir, `--picture=${out}.png`], "a file that ends in .svg"],
     [["league", "zoo:a2c/CartPole-v1", `--out=${out}.json`], "one seat"],
-    [["eval", dir, "--against=sripted"], "Cannot open run sripted"],
+    [
+      ["eval", dir, "--against=sripted"],
+      "Unknown opponent 'sripted': did you mean 'scripted'?",
+    ],
     [["eval", dir, "--against=human"], "Cannot evaluate against human"],
     [["play", dir, "--against=human"], "standard input is not a terminal"],
   ];

@@ -67,7 +67,17 @@ export const evalCommand: Command = {
           describeEvaluation(result)
         } (${spread})\n`,
       );
+      if (opponent !== undefined) io.out(`${winsOf(result.returns)}\n`);
     }, { episodes, onNotice: notices(io) });
     return 0;
   },
 };
+
+/** Describes the games that were won, drawn and lost. */
+function winsOf(returns: readonly number[]): string {
+  const share = (sign: number) => {
+    const count = returns.filter((it) => Math.sign(it) === sign).length;
+    return `${(100 * count / returns.length).toFixed(1)} %`;
+  };
+  return `Games won ${share(1)}, drawn ${share(0)}, lost ${share(-1)}`;
+}

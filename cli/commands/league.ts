@@ -39,7 +39,14 @@ export const leagueCommand: Command = {
     const path = valueOf(options, "out") ?? "league.json";
     const picture = valueOf(options, "picture");
     await checkWritable(path, "the league");
-    if (picture !== undefined) await checkWritable(picture, "the picture");
+    if (picture !== undefined) {
+      if (!picture.endsWith(".svg")) {
+        throw new UsageError(
+          `Cannot draw the ratings to ${picture}: expected a file that ends in .svg`,
+        );
+      }
+      await checkWritable(picture, "the picture");
+    }
     const started = performance.now();
     let before = 0;
     const league = await playLeague(runs, {

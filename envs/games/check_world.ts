@@ -152,6 +152,7 @@ class Course {
     ]);
     this.#places.forEach((place, seat) => {
       const seen = cloneBatch(world.observe(seat));
+      checkSize(place, seen, numEnvs);
       if (exactText(world.observe(seat)) !== exactText(seen)) {
         fail(
           `what seat ${place.name} sees changed when it was asked for again`,
@@ -324,6 +325,20 @@ class Course {
       }
     };
   }
+}
+
+/** Throws where the observations of a seat have more or fewer numbers than worlds. */
+function checkSize(
+  { name, observationSpace }: Place,
+  seen: Batch,
+  numEnvs: number,
+): void {
+  const wanted = allocateBatch(observationSpace, numEnvs);
+  if (!ArrayBuffer.isView(seen) || !ArrayBuffer.isView(wanted)) return;
+  if (seen.length === wanted.length) return;
+  fail(
+    `observe of seat ${name} returned ${seen.length} numbers, expected ${wanted.length} of ${numEnvs} worlds`,
+  );
 }
 
 /**

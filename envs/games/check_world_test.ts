@@ -93,6 +93,18 @@ Deno.test("faults of spaces and seats are named", () => {
   );
 });
 
+Deno.test("observations of another size are named, and not other faults", () => {
+  assertBroken(
+    class extends TicTacToe {
+      override observe(seat: number) {
+        const seen = super.observe(seat);
+        return Uint8Array.of(...seen, 0, 0);
+      }
+    },
+    "observe of seat first returned 38 numbers, expected 36 of 2 worlds",
+  );
+});
+
 Deno.test("a check of an environment names that of worlds", () => {
   assertThrows(
     () => checkEnv(new TicTacToe() as never),

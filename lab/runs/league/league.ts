@@ -16,6 +16,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { UsageError } from "../program/errors.ts";
+import { OPENINGS } from "../training/games.ts";
 import { type GameRun, gamesOfRun } from "../training/saved_agent.ts";
 
 /** Options of {@linkcode playLeague}. */
@@ -127,7 +128,8 @@ export async function playLeague(
   names: readonly string[],
   options: LeagueOptions = {},
 ): Promise<League> {
-  const { games = 200, seed = 0, openings = 4, path, isTrusted } = options;
+  const { games = 200, seed = 0, openings = OPENINGS, path } = options;
+  const { isTrusted } = options;
   const runs = names.filter((name) => !isPlayerName(name));
   const opened: GameRun[] = [];
   let world: World | undefined;

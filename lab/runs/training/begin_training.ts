@@ -18,6 +18,7 @@ import { checkGame, isGame } from "./games.ts";
 import { type InitialWeights, startFrom } from "./initial_weights.ts";
 import { checkMemory } from "./memory.ts";
 import { defaultFolder, removeNew } from "./run_entries.ts";
+import { evaluationOpponentOf } from "./games.ts";
 import { runPlayer } from "./saved_agent.ts";
 import { type RunSetup, setUpRun } from "./run_setup.ts";
 import {
@@ -71,12 +72,14 @@ export async function carryOut(
   settings?: string,
 ): Promise<RunRecord> {
   const { setup: { config, engine }, folder, quiet } = run;
+  const against = evaluationOpponentOf(config);
   const verb = run.resumeFrom === undefined ? "Training" : "Resuming";
   const lines = [
     `${verb} ${config.algorithm} on ${config.env}: ${
       counted(config.totalTimesteps, "step")
     }, ${counted(config.numEnvs, "environment")}, seed ${config.seed}`,
     ...settings === undefined ? [] : [`Settings: ${settings}`],
+    ...against === undefined ? [] : [`Evaluations: against ${against}`],
     `Engine: ${engine}`,
     `Run folder: ${folder.dir}`,
   ];

@@ -10,6 +10,8 @@ import {
 } from "@bellman/envs/games";
 import type { Callback } from "@bellman/training";
 import type { VecEnv, World } from "@bellman/types";
+import { typoOf } from "@bellman/files/options";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../program/errors.ts";
 import { findAlgorithm } from "../settings/algorithms.ts";
@@ -49,8 +51,11 @@ const NONE: GameOptions = {
 
 /** Opponent for any number of worlds, by name or as a player. */
 export interface Opponent {
-  /** Returns its name, or a player of so many worlds. */
-  player(numEnvs: number): Player | string;
+  /**
+   * Returns its name, or a player of so many worlds, which takes its most likely moves
+   * or by default sampled ones.
+   */
+  player(numEnvs: number, deterministic?: boolean): Player | string;
   /** Frees the opponent. */
   close(): void;
 }
@@ -203,6 +208,7 @@ export async function gameOptions(
   const { opponents, opponent } = config, world = worldOf(config);
   const find = async (name: string): Promise<Opponent> => {
     if (runPlayer !== undefined && !isPlayerName(name)) {
+      checkRunName(name);
       return await runPlayer(name, config);
     }
     // A game without such a player is refused before it begins.
@@ -213,7 +219,10 @@ export async function gameOptions(
   const fixed = opponent === null || isForEvaluation
     ? undefined
     : await find(opponent);
-  const judge = await find(judgeOf(config, () => world));
+  const judged = judgeOf(config, () => world), judge = await find(judged);
+  const { evaluationDeterministic: deterministic } = config;
+  // Agents that take their most likely moves play the same games again otherwise.
+  const openings = deterministic && !isPlayerName(judged) ? OPENINGS : 0;
   const role = ownRole(config, world);
   return {
     training: (numEnvs) => ({
@@ -221,7 +230,8 @@ export async function gameOptions(
       ...fixed && { opponent: fixed.player(numEnvs) },
     }),
     evaluation: (numEnvs) => ({
-      opponent: judge.player(numEnvs),
+      opponent: judge.player(numEnvs, deterministic),
+      ...openings > 0 && { openings },
       ...role !== undefined && { role },
     }),
     close() {
@@ -229,6 +239,19 @@ export async function gameOptions(
       judge.close();
     },
   };
+}
+
+/** Most random moves at the start of a game of two agents. */
+export const OPENINGS = 4;
+
+/** Throws where a name is rather that of a player than of a folder. */
+function checkRunName(name: string): void {
+  const players = ["random", "scripted", "minimax:4"];
+  const nearest = existsSync(name) ? undefined : typoOf(name, players);
+  if (nearest === undefined) return;
+  throw new UsageError(
+    `Unknown opponent '${name}': did you mean '${nearest}'?`,
+  );
 }
 
 /** Finds the role of an agent that takes the seats of one role alone. */

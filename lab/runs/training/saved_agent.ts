@@ -180,9 +180,14 @@ export async function withAgent<T>(
 ): Promise<T> {
   agent.warnings.forEach(onNotice);
   // Without an environment nothing is computed.
-  const config: ResolvedConfig = agent.spaces === undefined
-    ? agent.config
-    : { ...agent.config, engine: "eager", backend: "cpu", plugin: null };
+  const { deterministic: evaluationDeterministic } = agent;
+  const config: ResolvedConfig = {
+    ...agent.config,
+    // Opponents act as the agent does.
+    evaluationDeterministic,
+    ...agent.spaces !== undefined &&
+      { engine: "eager", backend: "cpu", plugin: null },
+  };
   const setup = await setUpRun(config, onNotice, {
     isForEvaluation: true,
     evaluationEnvs: evaluationEnvsFor(episodes),
@@ -296,8 +301,8 @@ export async function runPlayer(
   }
   const { algorithm, close } = await playerSetup(agent);
   return {
-    player: (numEnvs) =>
-      actorPlayer(algorithm.policy({ frozen: true, numEnvs })),
+    player: (numEnvs, deterministic) =>
+      actorPlayer(algorithm.policy({ frozen: true, numEnvs, deterministic })),
     close,
   };
 }

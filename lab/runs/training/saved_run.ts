@@ -342,7 +342,7 @@ export function admitRun(
   const code = codeOf(config, { environment });
   const refusal = isTrusted ? undefined : refusalOf(
     foreignCode(code, folder.dir),
-    `${command} ${folder.dir}: it is of nobody knows whom`,
+    `${command} ${folder.dir}: who made it is not known`,
     trust,
   );
   if (refusal !== undefined) throw refusal;
