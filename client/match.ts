@@ -28,7 +28,8 @@ export function actionsOf(
 }
 
 /** Throws for worlds that a person cannot play in a page. */
-function checkWorld({ spec, numEnvs, seats, roles }: World): void {
+function checkWorld(world: World): void {
+  const { spec, numEnvs, seats, roles } = world;
   const refuse = (what: string, expected: string) =>
     new TypeError(
       `Cannot play ${
