@@ -5,6 +5,7 @@ import { selectBackend } from "@bellman/compute";
 import { dqn } from "@bellman/dqn";
 import { NormalizeObservation } from "@bellman/envs";
 import {
+  actorPlayer,
   ConnectFour,
   PaddleBall,
   SelfPlayVecEnv,
@@ -14,7 +15,12 @@ import {
 import { ppo } from "@bellman/ppo";
 import { evaluate, train } from "@bellman/training";
 import type { StateTree, VecEnv, World } from "@bellman/types";
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertThrows,
+} from "@std/assert";
 
 await selectBackend("cpu");
 
@@ -133,4 +139,69 @@ Deno.test("train plays games and evaluates against a player of its own", async (
   });
   assertEquals(result.returns.length, 8);
   agent.close();
+});
+
+Deno.test("a state saved without a learner is that of games which one may join", () => {
+  const first = new SelfPlayVecEnv(new TicTacToe({ numEnvs: 8 }), OPTIONS);
+  first.reset({ seed: 1 });
+  const { agent, game } = setUp(ppo, new TicTacToe({ numEnvs: 8 }), {});
+  const second = new SelfPlayVecEnv(new TicTacToe({ numEnvs: 8 }), OPTIONS);
+  second.load(first.save());
+  second.play(agent);
+  play({ agent, game: second }, 5);
+  assertEquals(second.ratings().snapshots.length, 1);
+  game.close();
+  agent.close();
+});
+
+Deno.test("an actor of its own random stream plays on after a restored state", () => {
+  const { agent } = setUp(ppo, new TicTacToe({ numEnvs: 8 }), {});
+  const make = () =>
+    new SelfPlayVecEnv(new TicTacToe({ numEnvs: 8 }), {
+      opponent: actorPlayer(agent.policy({ frozen: true, numEnvs: 8 })),
+    });
+  const courseOf = (env: SelfPlayVecEnv) =>
+    Array.from({ length: 20 }, () => {
+      const masks = env.actionMasks!;
+      const actions = Int32Array.from(
+        { length: 8 },
+        (_, i) => masks.subarray(9 * i, 9 * i + 9).indexOf(1),
+      );
+      return [...env.step(actions).observations as Float32Array];
+    });
+  const first = make() as SelfPlayVecEnv, second = make() as SelfPlayVecEnv;
+  first.reset({ seed: 0 });
+  const fromSeed = courseOf(first);
+  const state = first.save(), next = courseOf(first);
+  second.load(state);
+  assertEquals(courseOf(second), next);
+  // Evaluations start from a seed each, whatever was played before.
+  first.reset({ seed: 0 });
+  assertEquals(courseOf(first), fromSeed);
+  agent.close();
+});
+
+Deno.test("a state of which a part is refused changes nothing", () => {
+  const make = () => setUp(ppo, new TicTacToe({ numEnvs: 8 }), {});
+  const [first, second] = [make(), make()];
+  first.game.reset({ seed: 1 });
+  play(first, 20);
+  second.game.reset({ seed: 2 });
+  play(second, 20);
+  const state = first.game.save() as Record<string, StateTree>;
+  const opponents = state.opponents as Record<string, StateTree>;
+  const before = second.game.save();
+  for (
+    const damaged of [
+      { ...state, world: {} },
+      { ...state, observations: "none" },
+      { ...state, seats: null },
+      { ...state, opponents: { ...opponents, random: {} } },
+      { ...state, opponents: { ...opponents, actors: [1, 2, 3, 4] } },
+    ]
+  ) {
+    assertThrows(() => second.game.load(damaged as StateTree));
+    assertEquals(second.game.save(), before);
+  }
+  for (const { agent } of [first, second]) agent.close();
 });

@@ -75,7 +75,8 @@ export function actAs(
 }
 
 /**
- * Makes a player of an actor that takes raw observations, such as a frozen policy.
+ * Makes a player of an actor that takes raw observations, such as a frozen policy. Its
+ * state is that of the actor, if this one saves it.
  *
  * @param actor The actor, for as many environments as there are worlds.
  * @returns The player.
@@ -94,7 +95,7 @@ export function actAs(
  * ```
  */
 export function actorPlayer(actor: Actor): Player {
-  return (world, { seat, actions, which }) => {
+  const player: Player = (world, { seat, actions, which }) => {
     const { numEnvs } = world;
     const rows = Uint8Array.from(
       { length: numEnvs },
@@ -105,4 +106,9 @@ export function actorPlayer(actor: Actor): Player {
       ...{ from: 0, to: numEnvs },
     });
   };
+  if (actor.save && actor.load) {
+    player.save = () => actor.save!();
+    player.load = (state) => actor.load!(state);
+  }
+  return player;
 }

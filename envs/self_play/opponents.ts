@@ -37,6 +37,8 @@ export class Opponents {
   /** The learner's seat in each world. */
   readonly #seats: Int32Array;
   readonly #random = new SeededRandom(0);
+  /** State of the player that is no snapshot, as it was given. */
+  readonly #given: StateTree | undefined;
   #learner: Learner | undefined;
   /** Actors of the pool's places, then that of the newest policy. */
   readonly #actors: (Snapshot | undefined)[];
@@ -58,6 +60,7 @@ export class Opponents {
     this.#world = world;
     this.#options = options;
     this.#seats = seats;
+    this.#given = options.opponent?.save?.();
     this.pool = new OpponentPool(options.window, { k: RATING_CHANGE });
     this.#actors = new Array(options.window + 1).fill(undefined);
     this.#places = new Int32Array(options.groups).fill(NEWEST);
@@ -75,10 +78,11 @@ export class Opponents {
     return this.#learner !== undefined;
   }
 
-  /** Restarts the random stream. */
+  /** Restarts the random stream, and the player that is no snapshot. */
   seed(seed: number | readonly number[] | undefined): void {
     const first = typeof seed === "object" ? seed[0] : seed ?? 0;
     this.#random.load(new SeededRandom(first).save());
+    if (this.#given !== undefined) this.#options.opponent!.load?.(this.#given);
   }
 
   /** Takes the first snapshot of a learner, or those of a restored state. */
@@ -98,7 +102,7 @@ export class Opponents {
     }
     this.#learner = learner;
     if (this.#states !== undefined) this.#restore(this.#states);
-    else if (this.pool.count === 0) this.#takeSnapshot();
+    if (this.#newest === undefined) this.#takeSnapshot();
   }
 
   /** Throws unless the learner's policy, or one of its policies, fits each seat. */
@@ -265,13 +269,19 @@ export class Opponents {
       games: this.#games,
       steps: this.#steps,
       actors: this.#states ?? this.#actors.map((it) => it?.save() ?? null),
+      ...this.#given !== undefined && {
+        opponent: this.#options.opponent!.save!(),
+      },
     };
   }
 
   /** Reads a saved state, and returns a function that restores it. */
   read(state: StateTree): () => void {
-    const names = ["pool", "random", "places", "rated", "results"];
-    const saved = snapshotRecord(state, [...names, "games", "steps", "actors"]);
+    const saved = snapshotRecord(state, [
+      ...["pool", "random", "places", "rated", "results"],
+      ...["games", "steps", "actors"],
+      ...this.#given === undefined ? [] : ["opponent"],
+    ]);
     const array = <T extends BoxArray>(entry: string, like: T) =>
       savedArray("opponents", [entry, saved[entry]], like);
     const places = array("places", this.#places);
@@ -290,6 +300,9 @@ export class Opponents {
       this.#results.set(results);
       this.#games = games as number;
       this.#steps = steps as number;
+      if (this.#given !== undefined) {
+        this.#options.opponent!.load?.(saved.opponent);
+      }
       if (this.#hasSnapshots) this.#restore(actors);
       else this.#states = actors;
     };

@@ -1,5 +1,5 @@
 import { checkOptions } from "@bellman/files/options";
-import type { Batch, RandomSource, World } from "@bellman/types";
+import type { Batch, RandomSource, StateTree, World } from "@bellman/types";
 import { actionChoices } from "../spaces/choices.ts";
 import { writeRow } from "../spaces/batch.ts";
 import { sample } from "../spaces/values.ts";
@@ -26,10 +26,18 @@ export interface Turn<A extends Batch = Batch> {
 }
 
 /**
- * Plays a seat by rules: writes an allowed action into each row of the turn's actions
- * where the seat is to act. It has no state: its random stream alone decides.
+ * Plays a seat: writes an allowed action into each row of the turn's actions where the
+ * seat is to act. One that draws from more than the turn's random stream, or remembers
+ * something, has `save` and `load`, so that a restored game goes on as before.
  */
-export type Player = (world: World, turn: Turn) => void;
+export interface Player {
+  /** Plays a turn. */
+  (world: World, turn: Turn): void;
+  /** Saves the player's own state. */
+  save?(): StateTree;
+  /** Restores what `save` returned. */
+  load?(state: StateTree): void;
+}
 
 /**
  * World with a scripted player.

@@ -9,6 +9,7 @@ import type {
   Trainable,
   VecStep,
 } from "@bellman/types";
+import { loadAtomically } from "@bellman/files";
 import { countChoices } from "../_action_masks.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import type { ByRole, RolesVecEnv } from "./roles_vec_env.ts";
@@ -123,7 +124,10 @@ export class RoleAgents implements Trainable {
   /** Restores a state that `save` returned. */
   load(state: StateTree): void {
     const saved = snapshotRecord(state, Object.keys(this.#choices));
-    for (const [role, agent] of this.#agents) agent.load(saved[role]);
+    loadAtomically(saved, {
+      save: () => this.save() as typeof saved,
+      load: (it) => this.#agents.forEach(([role, own]) => own.load(it[role])),
+    });
   }
 
   /**

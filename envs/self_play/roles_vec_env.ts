@@ -9,6 +9,7 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
+import { loadAtomically } from "@bellman/files";
 import { checkReset, copySeeds, VEC_RESET } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { gameOf } from "./make_game.ts";
@@ -175,7 +176,10 @@ export class RolesVecEnv implements VecEnv<Record<string, Batch>> {
   /** Restores a state that `save` returned. */
   load(state: StateTree): void {
     const saved = snapshotRecord(state, Object.keys(this.roles));
-    for (const [role, env] of this.#envs) env.load(saved[role]);
+    loadAtomically(saved, {
+      save: () => this.save() as typeof saved,
+      load: (it) => this.#envs.forEach(([role, env]) => env.load(it[role])),
+    });
   }
 
   /** Closes the environments of all roles. */

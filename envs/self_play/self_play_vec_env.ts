@@ -11,6 +11,7 @@ import type {
   VecStep,
   World,
 } from "@bellman/types";
+import { loadAtomically } from "@bellman/files";
 import { countChoices } from "../_action_masks.ts";
 import { checkSavedEnvs } from "../_checks.ts";
 import { allocateStep, type MutableStep } from "../_steps.ts";
@@ -418,9 +419,16 @@ export class SelfPlayVecEnv<O extends Batch = Batch, A extends Batch = Batch>
    * @throws {RangeError} If it is of another number of worlds.
    */
   load(state: StateTree): void {
+    loadAtomically(state, {
+      save: () => this.save(),
+      load: (it) => this.#load(it),
+    });
+  }
+
+  #load(state: StateTree): void {
     const keys = ["world", "randoms", "seats", "returns", "observations"];
     const saved = snapshotRecord(state, [...keys, "opponents"]);
-    checkSavedEnvs(this.numEnvs, (saved.seats as Int32Array).length);
+    checkSavedEnvs(this.numEnvs, (saved.seats as Batch[] | null)?.length ?? 0);
     const array = <T extends Int32Array | Float64Array | Uint8Array>(
       entry: string,
       like: T,
