@@ -11,7 +11,7 @@ import { recordOf } from "@bellman/runs/tasks";
 import { relative } from "node:path";
 import { run } from "../cli/command_line.ts";
 import { capture } from "../cli/testdata/capture.ts";
-import { KILLER, killMidway, remainsOf, trainWell } from "./runs.ts";
+import { copyRun, KILLER, killMidway, remainsOf, trainWell } from "./runs.ts";
 
 const SMALL = [
   "ppo",
@@ -85,6 +85,31 @@ Deno.test("a killed run of a game goes on with its opponents", async () => {
   const [resumed, wanted] = [dir, whole].map(remainsOf);
   assertEquals(resumed.state, wanted.state);
   assertEquals(resumed.best, wanted.best);
+});
+
+Deno.test("runs of a league may be named as its other players are", async () => {
+  const dir = await trainedRun();
+  const folders = ["a/random", "b/run", "c/run#2", "d/run@0"]
+    .map((it) => `${root}/named/${it}`);
+  for (const folder of folders) {
+    copyRun(dir, folder);
+  }
+  const path = `${root}/named.json`;
+  const { code, err } = await capture(
+    ...["league", dir, ...folders, "--games=2", `--out=${path}`],
+  );
+  assertEquals(code, 0, err);
+  const { players, table } = JSON.parse(
+    await Deno.readTextFile(path),
+  ) as League;
+  const names = players.map(({ name }) => name);
+  assertEquals(names.filter((it) => !/@(0|512|1024)$/.test(it)), [
+    ...["run", "random#2", "run#2", "run#2#2", "run@0#2"],
+    ...["scripted", "random"],
+  ]);
+  assertEquals(new Set(names).size, 22);
+  assertEquals(table.map(({ name }) => name).toSorted(), names.toSorted());
+  assert(table.every(({ score }) => score >= 0 && score <= 1));
 });
 
 Deno.test("a league that was ended goes on and gives the same file", async () => {

@@ -179,7 +179,7 @@ function sameGame(runs: readonly GameRun[]): GameRun {
 
 /** Lists the agents, each with its snapshots. */
 function agentsOf(world: World, runs: readonly GameRun[]): Participant[] {
-  const names = uniqueNames(runs.map(({ dir }) => basename(dir)));
+  const named = uniqueNames(runs);
   const { numEnvs } = world;
   return runs.flatMap(({ agent, snapshots }, i) => {
     const make = () =>
@@ -187,10 +187,11 @@ function agentsOf(world: World, runs: readonly GameRun[]): Participant[] {
     const participant = (name: string, actor: Actor) => ({
       ...{ name, id: identityOf(actor), player: actorPlayer(actor) },
     });
+    const [name, ...others] = namesOf(named[i], runs[i]);
     return [
-      participant(names[i], make()),
-      ...snapshots.map(({ steps, state }) =>
-        participant(`${names[i]}@${steps}`, withParameters(make(), state))
+      participant(name, make()),
+      ...snapshots.map(({ state }, k) =>
+        participant(others[k], withParameters(make(), state))
       ),
     ];
   });
@@ -207,11 +208,23 @@ function playersByRules(
   }));
 }
 
-/** Adds numbers to names that are there twice. */
-function uniqueNames(names: readonly string[]): string[] {
-  return names.map((name, i) => {
-    const before = names.slice(0, i).filter((it) => it === name).length;
-    return before === 0 ? name : `${name}#${before + 1}`;
+/** Names of a run's newest agent and of its snapshots. */
+function namesOf(name: string, { snapshots }: GameRun): string[] {
+  return [name, ...snapshots.map(({ steps }) => `${name}@${steps}`)];
+}
+
+/** Adds numbers to names of runs that others have, or players by rules. */
+function uniqueNames(runs: readonly GameRun[]): string[] {
+  const taken = new Set<string>();
+  const isFree = (name: string) => !taken.has(name) && !isPlayerName(name);
+  return runs.map((run) => {
+    const folder = basename(run.dir);
+    let name = folder;
+    for (let i = 2; !namesOf(name, run).every(isFree); i++) {
+      name = `${folder}#${i}`;
+    }
+    namesOf(name, run).forEach((it) => taken.add(it));
+    return name;
   });
 }
 
