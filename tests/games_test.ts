@@ -143,7 +143,16 @@ Deno.test("a league that was ended goes on and gives the same file", async () =>
     assertEquals((await league(other)).code, 0);
     assertEquals(await Deno.readTextFile(other), text);
   }
-  for (const damaged of ["null", "{", '"league"', "{}"]) {
+  const matchesOf = (matches: unknown) => JSON.stringify({ ...whole, matches });
+  const [match] = whole.matches;
+  const odd = [null, 1, {}, { ...match, won: 21 }, { ...match, first: "x" }];
+  for (
+    const damaged of [
+      ...["null", "{", '"league"', "{}"],
+      ...odd.map((it) => matchesOf([it])),
+      matchesOf([...whole.matches, match]),
+    ]
+  ) {
     const other = `${root}/damaged.json`;
     await Deno.writeTextFile(other, damaged);
     const { code, err } = await league(other);
@@ -325,6 +334,10 @@ Deno.test("mistakes with games are one line and leave nothing", async () => {
     ],
     [["league"], "a league of no runs"],
     [["league", dir, `--picture=${out}.png`], "a file that ends in .svg"],
+    [
+      ["league", dir, `--out=${out}.svg`, `--picture=${out}.svg`],
+      "as the league is",
+    ],
     [["league", "zoo:a2c/CartPole-v1", `--out=${out}.json`], "one seat"],
     [
       ["eval", dir, "--against=sripted"],

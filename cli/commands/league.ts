@@ -7,6 +7,7 @@ import {
   valueOf,
 } from "../terminal/command.ts";
 import { TRUST_OPTION } from "../options/options.ts";
+import { resolve } from "node:path";
 
 /** `league`: lets agents of games play each other, and rates them. */
 export const leagueCommand: Command = {
@@ -38,6 +39,11 @@ export const leagueCommand: Command = {
     }
     const path = valueOf(options, "out") ?? "league.json";
     const picture = valueOf(options, "picture");
+    if (picture !== undefined && resolve(picture) === resolve(path)) {
+      throw new UsageError(
+        `Cannot write the picture to ${picture}, as the league is: expected another file`,
+      );
+    }
     await checkWritable(path, "the league");
     if (picture !== undefined) {
       if (!picture.endsWith(".svg")) {

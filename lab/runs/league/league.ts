@@ -272,13 +272,38 @@ function continued(path: string, start: League): League {
   const settings = (it: Partial<League>) =>
     JSON.stringify([it.game, it.games, it.seed, it.openings, it.players]);
   const { matches } = saved ?? {};
+  const refuse = (why: string) =>
+    new UsageError(
+      `Cannot go on with the league ${path}: ${why}; name another file, or remove it`,
+    );
   const isSame = saved !== null && settings(saved) === settings(start);
   if (!isSame || !Array.isArray(matches)) {
-    throw new UsageError(
-      `Cannot go on with the league ${path}: it is of other players or settings; name another file, or remove it`,
-    );
+    throw refuse("it is of other players or settings");
   }
+  const pairs = pairsOf(start.players);
+  const odd = matches.findIndex((it, i) => !isMatchOf(it, pairs[i], start));
+  if (odd >= 0) throw refuse(`match ${odd} of it is none of these players`);
   return { ...start, matches };
+}
+
+/** Finds out if a saved match is one of two players with so many games. */
+function isMatchOf(
+  match: Partial<LeagueMatch> | null,
+  pair: readonly [{ name: string }, { name: string }] | undefined,
+  { games }: League,
+): boolean {
+  const { first, second, won, drawn, lost } = Object(match) as LeagueMatch;
+  const counts = [won, drawn, lost];
+  return first === pair?.[0].name && second === pair?.[1].name &&
+    counts.every((it) => Number.isSafeInteger(it) && it >= 0) &&
+    won + drawn + lost === games;
+}
+
+/** Returns all pairs of players, in the order in which they play. */
+function pairsOf<T>(players: readonly T[]): (readonly [first: T, second: T])[] {
+  return players.flatMap((first, i) =>
+    players.slice(i + 1).map((second) => [first, second] as const)
+  );
 }
 
 /** Plays the matches that are left. */
@@ -291,9 +316,7 @@ function playAll(
     onMatch: LeagueOptions["onMatch"];
   },
 ): League {
-  const pairs = players.flatMap((first, i) =>
-    players.slice(i + 1).map((second) => [first, second] as const)
-  );
+  const pairs = pairsOf(players);
   const { games, seed, openings } = league;
   const matches = [...league.matches];
   const write = (it: League) => {
