@@ -257,6 +257,10 @@ Deno.test("what cannot be played in a page is one line, and nothing is written",
       ["board", "--page", "it.html", "--out", "it.onnx"],
       "Cannot use both --page and --out: give one of them",
     ],
+    [
+      ["board", "--page", "it.html", "--batch", "1"],
+      "Cannot use both --page and --batch: give one of them",
+    ],
   ];
   await Deno.writeTextFile(`${root}/there.html`, "");
   const before = [...Deno.readDirSync(root)].length;
@@ -267,6 +271,29 @@ Deno.test("what cannot be played in a page is one line, and nothing is written",
   }
   assertEquals([...Deno.readDirSync(root)].length, before);
 });
+
+chromiumTest(
+  "texts of a game cannot end or hide the page's script",
+  async () => {
+    const text = "<!--<script></script>";
+    const run = await trainedNim(
+      `Object.assign(globalThis, { own: "${text}" });\n`,
+    );
+    const page = `${root}/texts.html`;
+    const { code, err } = await capture(
+      "export",
+      run,
+      "--page",
+      page,
+      "--trust",
+    );
+    assertEquals(code, 0, err);
+    const status = "document.querySelector('[role=status]').textContent";
+    const { values, complaints } = await inPage(page, "own", status);
+    assertEquals(complaints, []);
+    assertEquals(values, [text, "Your move"]);
+  },
+);
 
 Deno.test("a game that pages cannot load is one line", async () => {
   const run = await trainedNim('import "node:fs";\n');

@@ -53,9 +53,10 @@ export const exportCommand: Command = {
   ],
   async run(options, io) {
     const page = valueOf(options, "page"), out = valueOf(options, "out");
-    if (page !== undefined && out !== undefined) {
+    for (const other of ["out", "batch"]) {
+      if (page === undefined || valueOf(options, other) === undefined) continue;
       throw new UsageError(
-        "Cannot use both --page and --out: give one of them",
+        `Cannot use both --page and --${other}: give one of them`,
       );
     }
     // No code of the run's is executed but that of its game.

@@ -1,6 +1,6 @@
 import type { RandomSource, StateTree, WorldStep } from "@bellman/types";
 import { assert, assertThrows } from "@std/assert";
-import { checkEnv } from "@bellman/envs";
+import { checkEnv, type EnvRegistry, makeWorld, register } from "@bellman/envs";
 import {
   checkWorld,
   ConnectFour,
@@ -322,4 +322,29 @@ Deno.test("a picture of another size is named, and can be left out", () => {
     TypeError,
     "did you mean 'steps'?",
   );
+});
+
+Deno.test("worlds made by name have seats, each of a role with spaces", () => {
+  const { seats, roles } = new TicTacToe();
+  const odd: [object, string][] = [
+    [{ seats: [] }, "it has no seats"],
+    [{ seats, roles: undefined }, "seat first has the role player"],
+    [{ seats, roles: { player: {} } }, "seat first has the role player"],
+    [
+      { seats: [seats[0], { name: "cat", role: "cat" }], roles },
+      "seat cat has the role cat",
+    ],
+  ];
+  for (const [part, fault] of odd) {
+    const registry: EnvRegistry = new Map();
+    register({
+      id: "Odd-v0",
+      makeWorld: () => Object.assign(new TicTacToe(), part),
+    }, { registry });
+    assertThrows(
+      () => makeWorld("Odd-v0", { numEnvs: 1, registry }),
+      TypeError,
+      `Cannot play TicTacToe: ${fault}, expected seats whose roles have`,
+    );
+  }
 });

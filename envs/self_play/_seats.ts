@@ -11,6 +11,24 @@ export function teamOf({ name, team = name }: Seat): string {
   return team;
 }
 
+/** Throws unless worlds have seats, and each seat a role with spaces. */
+export function checkSeats(world: World): void {
+  const { seats, roles } = world;
+  const odd = seats?.find((seat) => {
+    const spaces = roles?.[roleOf(seat)];
+    return !spaces?.observationSpace || !spaces.actionSpace;
+  });
+  if (odd === undefined && seats?.length > 0) return;
+  const fault = odd === undefined
+    ? "it has no seats"
+    : `seat ${odd.name} has the role ${roleOf(odd)}`;
+  throw new TypeError(
+    `Cannot play ${
+      gameName(world)
+    }: ${fault}, expected seats whose roles have an observationSpace and an actionSpace`,
+  );
+}
+
 /** Returns the spaces of a seat. */
 export function spacesOf(
   { seats, roles }: Pick<World, "seats" | "roles">,

@@ -23,6 +23,7 @@ import { checkReset, RESET } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { allocateBatch, readRow, writeRow } from "../spaces/batch.ts";
 import { Wrapper } from "../wrappers/wrapper.ts";
+import { checkSeats } from "./_seats.ts";
 import { isSelfPlayOption, type SelfPlayOptions } from "./options.ts";
 import { SelfPlayVecEnv } from "./self_play_vec_env.ts";
 
@@ -148,9 +149,14 @@ interface GameMakers {
 
 /** Returns the makers of a registration of a game. */
 export function gameMakers(
-  makeWorld: GameMakers["makeWorld"],
+  makeOwn: GameMakers["makeWorld"],
   spec: EnvSpec,
 ): GameMakers {
+  const makeWorld = (options: WorldOptions) => {
+    const world = makeOwn(options);
+    checkSeats(world);
+    return world;
+  };
   const game = ({ numEnvs, maxEpisodeSteps, kwargs }: WorldOptions) =>
     gameVecEnv(makeWorld, {
       ...{ numEnvs, kwargs, spec: { ...spec, maxEpisodeSteps } },

@@ -88,9 +88,15 @@ h1 { margin: 0; font-size: 1.4rem; }
 <main>This page needs JavaScript.</main>
 <template>${policy.toBase64()}</template>
 <script type="module">
-${script.replaceAll(/<\/(?=script)/gi, "<\\/")}</script>
+${inMarkup(script)}</script>
 </html>
 `;
+}
+
+/** Writes what in a script's texts would end it, or what hides its end, in other ways. */
+function inMarkup(script: string): string {
+  return script.replaceAll(/<\/(?=script)/gi, "<\\/")
+    .replaceAll("<!--", "<\\x21--");
 }
 
 /** Bundles a program for pages. */
