@@ -82,7 +82,7 @@ function copyOf(
 }
 
 /** Why code of a run is not run. */
-const UNKNOWN = "it is of nobody knows whom";
+const UNKNOWN = "who made it is not known";
 
 /** Each way to act in a run's environment, with what is said of it. */
 function commandsOn(folder: string): [string, string[]][] {
