@@ -46,8 +46,9 @@ type Tensors = Readonly<Record<string, tf.Tensor>>;
  * `state`, zeros at first, and `start`, 1 where an episode starts, and the output
  * `next_state`. With action masking it has the input `action_masks`, `[batch, choices]`
  * of uint8. With `probabilities` it has an output of that name, `[batch, n]`: those of
- * sampled actions, and 1 for the action that a Q-function takes. The batch size is free unless `batchSize` fixes it. Metadata describe
- * layout, scaling, bounds, noise, recurrent state and masks.
+ * sampled actions, and 1 for the action that a Q-function takes. The batch size is free
+ * unless `batchSize` fixes it. Metadata describe layout, scaling, bounds, noise,
+ * recurrent state and masks.
  *
  * @param model The policy.
  * @param options Parameters, action space, observation scaling.

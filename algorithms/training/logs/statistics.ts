@@ -81,8 +81,8 @@ const statistics: StatisticInfo[] = [
 
 /**
  * Statistics with their aliases: `time/` and `rollout/` are of training, `eval/` of
- * evaluations, `self_play/` of games, `train/` of updates. Algorithms return those of updates without the
- * group; {@link addStatistics} adds those of a single algorithm.
+ * evaluations, `self_play/` of games, `train/` of updates. Algorithms return those of
+ * updates without the group; {@link addStatistics} adds those of a single algorithm.
  */
 export const STATISTICS: readonly StatisticInfo[] = statistics;
 

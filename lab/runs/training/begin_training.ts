@@ -14,11 +14,10 @@ import { fileError, messageOf } from "../program/errors.ts";
 import { onStrayError } from "../program/process.ts";
 import { checkOwnEnvironment } from "./environment_modules.ts";
 import { plottedAgent } from "./evaluation.ts";
-import { checkGame, isGame } from "./games.ts";
 import { type InitialWeights, startFrom } from "./initial_weights.ts";
 import { checkMemory } from "./memory.ts";
 import { defaultFolder, removeNew } from "./run_entries.ts";
-import { evaluationOpponentOf } from "./games.ts";
+import { checkGame, evaluationOpponentOf, isGame } from "./games.ts";
 import { runPlayer } from "./saved_agent.ts";
 import { type RunSetup, setUpRun } from "./run_setup.ts";
 import {
