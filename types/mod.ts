@@ -414,6 +414,45 @@ export interface VecStep<O extends Batch = Batch> {
   readonly lost?: readonly number[];
 }
 
+/**
+ * Numbers of a recorded episode: one array, row-major, or arrays by name (dict) or in
+ * order (tuple).
+ */
+export type RecordedValues =
+  | ArrayLike<number>
+  | { readonly [name: string]: RecordedValues }
+  | readonly RecordedValues[];
+
+/** Recorded episode. */
+export interface Episode {
+  /**
+   * Observations before each step and after the last one, `[steps + 1, ...shape]`;
+   * nested as the space.
+   */
+  readonly observations: RecordedValues;
+  /** Actions, `[steps, ...shape]`; nested as the space. */
+  readonly actions: RecordedValues;
+  /** Rewards `[steps]`. */
+  readonly rewards: ArrayLike<number>;
+  /** Above 0 where a step terminated the episode, `[steps]`. */
+  readonly terminations: ArrayLike<number>;
+  /** Above 0 where the episode was truncated after a step, `[steps]`. */
+  readonly truncations: ArrayLike<number>;
+  /**
+   * Action masks of the observations, `[steps + 1, choices]`; see
+   * {@linkcode Env.actionMasks}.
+   *
+   * @default all actions are allowed
+   */
+  readonly actionMasks?: ArrayLike<number>;
+  /**
+   * Seed that the environment was reset with.
+   *
+   * @default none: its random stream continued
+   */
+  readonly seed?: number;
+}
+
 /** Options of {@linkcode VecEnv.reset}. */
 export interface VecResetOptions {
   /**

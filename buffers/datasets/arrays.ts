@@ -1,6 +1,6 @@
+import type { Episode } from "@bellman/types";
 import { typoOf } from "@bellman/files/options";
 import { sliceNumbers } from "../copy.ts";
-import type { Episode } from "./episodes.ts";
 
 /** Array of a data set; an `NpyArray` is one. */
 export interface DataSetArray {

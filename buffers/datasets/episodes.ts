@@ -1,23 +1,7 @@
+import type { Episode } from "@bellman/types";
 import { sliceNumbers } from "../copy.ts";
 import type { FieldValues } from "../fields.ts";
 import type { RowTarget } from "./rows.ts";
-
-/** Recorded episode. */
-export interface Episode {
-  /**
-   * Observations before each step and after the last one, `[steps + 1, ...shape]`;
-   * nested as the field.
-   */
-  readonly observations: FieldValues;
-  /** Actions, `[steps, ...shape]`; nested as the field. */
-  readonly actions: FieldValues;
-  /** Rewards. */
-  readonly rewards: ArrayLike<number>;
-  /** Above 0 where a step terminated the episode. */
-  readonly terminations: ArrayLike<number>;
-  /** Above 0 where the episode was truncated after a step. */
-  readonly truncations: ArrayLike<number>;
-}
 
 /** Buffer for {@linkcode loadEpisodes}, such as a `ReplayBuffer` of one environment. */
 export interface EpisodeBuffer extends RowTarget {
@@ -150,22 +134,24 @@ export function loadEpisodes(
   return loaded;
 }
 
-function checkEpisode(
+/** Checks that flags go with the rewards; returns the number of steps. */
+export function checkEpisode(
   { rewards, terminations, truncations }: Episode,
   number: number,
+  action = "load",
 ): number {
   const steps = rewards.length;
   const flags = { terminations, truncations };
   for (const [name, { length }] of Object.entries(flags)) {
     if (length === steps) continue;
     throw new RangeError(
-      `Cannot load episode ${number}: it has ${length} ${name}, expected ${steps} as there are rewards`,
+      `Cannot ${action} episode ${number}: it has ${length} ${name}, expected ${steps} as there are rewards`,
     );
   }
   for (let step = 0; step < steps - 1; step++) {
     if (!terminations[step] && !truncations[step]) continue;
     throw new RangeError(
-      `Cannot load episode ${number}: step ${step} of ${steps} ends it, expected the last one to`,
+      `Cannot ${action} episode ${number}: step ${step} of ${steps} ends it, expected the last one to`,
     );
   }
   return steps;

@@ -1,6 +1,6 @@
+import type { Episode } from "@bellman/types";
 import { hintAt } from "@bellman/files/options";
 import type { FieldValues } from "../fields.ts";
-import type { Episode } from "./episodes.ts";
 
 /** Group of an HDF5 file, as in npm's `h5wasm`. */
 export interface Hdf5Group {

@@ -17,10 +17,22 @@
  *
  * @module
  */
-export * from "./episodes.ts";
+export {
+  type EpisodeBuffer,
+  type EpisodeFields,
+  loadEpisodes,
+  type LoadEpisodesOptions,
+} from "./episodes.ts";
 export * from "./arrays.ts";
+export * from "./dataset.ts";
+export {
+  type DatasetBatch,
+  DatasetRows,
+  type SampleOptions,
+} from "./dataset_rows.ts";
 export * from "./rows.ts";
 export * from "./minari.ts";
+export type { Episode, RecordedValues } from "@bellman/types";
 export type {
   ArrayField,
   Field,

@@ -1,0 +1,231 @@
+import type { Batch, BoxArray, RandomSource, Space } from "@bellman/types";
+import { type Column, columnsOf, copyRows, nestArrays } from "./columns.ts";
+
+/** Steps of a data set, `[rows, ...shape]`, made by {@linkcode DatasetRows.allocate}. */
+export interface DatasetBatch {
+  /** Observations before the steps. */
+  readonly observations: Batch;
+  /** Actions. */
+  readonly actions: Batch;
+  /** Rewards. */
+  readonly rewards: Float32Array;
+  /** Observations after the steps, final ones at the ends of episodes. */
+  readonly nextObservations: Batch;
+  /** 1 where the step terminated the episode; truncated ones go on being worth something. */
+  readonly terminated: Uint8Array;
+  /** 1 where an episode, or a sequence, starts at the row: recurrent states are zero there. */
+  readonly starts: Uint8Array;
+  /** Action masks of `observations`, where the data has some. */
+  readonly actionMasks?: Uint8Array;
+  /** Action masks of `nextObservations`, where the data has some. */
+  readonly nextActionMasks?: Uint8Array;
+}
+
+/** Options of {@linkcode DatasetRows.sample}. */
+export interface SampleOptions {
+  /**
+   * Length of the sequences. The batch then holds its rows by sequence: the steps of
+   * the first one, of the second, and so on. Where an episode ends inside of a sequence
+   * another one follows.
+   *
+   * @default 1: single steps
+   */
+  readonly numSteps?: number;
+}
+
+/** All steps of a data set, with one more row after the last step of each episode. */
+export interface Columns {
+  readonly observationSpace: Space;
+  readonly actionSpace: Space;
+  readonly observations: readonly Column[];
+  readonly actions: readonly Column[];
+  readonly rewards: Float64Array;
+  readonly terminated: Uint8Array;
+  readonly masks: Column | undefined;
+}
+
+/**
+ * Steps of some episodes of a {@linkcode Dataset}, one episode after the other.
+ *
+ * @example
+ * ```ts
+ * import { Dataset } from "@bellman/buffers/datasets";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { training } = new Dataset([{
+ *   observations: [1, 2, 3],
+ *   actions: [0, 1],
+ *   rewards: [5, 6],
+ *   terminations: [0, 1],
+ *   truncations: [0, 0],
+ * }], {
+ *   observationSpace: {
+ *     type: "box",
+ *     shape: [1],
+ *     low: 0,
+ *     high: 9,
+ *     dtype: "float32",
+ *   },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   holdout: 0,
+ * });
+ * const { nextObservations, rewards } = training.read([1], training.allocate(1));
+ * assertEquals([nextObservations, rewards], [
+ *   Float32Array.of(3),
+ *   Float32Array.of(6),
+ * ]);
+ * ```
+ */
+export class DatasetRows {
+  /** Numbers of its episodes in the data set, in order. */
+  readonly episodes: readonly number[];
+  readonly #columns: Columns;
+  /** Row of each step in the columns. */
+  readonly #rows: Int32Array;
+
+  /**
+   * Lists the steps of episodes. {@linkcode Dataset} makes its own.
+   *
+   * @param columns Numbers of all episodes.
+   * @param episodes Numbers of those to list, in order.
+   * @param starts First row of each episode of the columns, and the end of the last.
+   */
+  constructor(
+    columns: Columns,
+    episodes: readonly number[],
+    starts: Int32Array,
+  ) {
+    this.#columns = columns;
+    this.episodes = episodes;
+    this.#rows = Int32Array.from(episodes.flatMap((episode) => {
+      const start = starts[episode], steps = starts[episode + 1] - start - 1;
+      return Array.from({ length: steps }, (_, step) => start + step);
+    }));
+  }
+
+  /** Number of steps. */
+  get numSteps(): number {
+    return this.#rows.length;
+  }
+
+  /**
+   * Makes the arrays of a batch.
+   *
+   * @param rows Number of rows.
+   * @returns Arrays of zeros.
+   */
+  allocate(rows: number): DatasetBatch {
+    const { observationSpace, actionSpace, masks } = this.#columns;
+    const batchOf = (space: Space) => {
+      const arrays = columnsOf(space, "", rows).map(({ data }) => data);
+      return nestArrays(space, arrays.values());
+    };
+    const masksOf = () => new Uint8Array(rows * masks!.size);
+    return {
+      observations: batchOf(observationSpace),
+      actions: batchOf(actionSpace),
+      rewards: new Float32Array(rows),
+      nextObservations: batchOf(observationSpace),
+      terminated: new Uint8Array(rows),
+      starts: new Uint8Array(rows),
+      ...masks && { actionMasks: masksOf(), nextActionMasks: masksOf() },
+    };
+  }
+
+  /**
+   * Copies steps into a batch.
+   *
+   * @param steps Their indices, from 0 to `numSteps - 1`, one for each row.
+   * @param batch Batch of {@linkcode DatasetRows.allocate}, which is filled.
+   * @returns The same batch.
+   * @throws {RangeError} If there are more or fewer steps than rows, or no such step.
+   */
+  read(steps: ArrayLike<number>, batch: DatasetBatch): DatasetBatch {
+    const { observations, actions, rewards, terminated, masks } = this.#columns;
+    const rows = this.#locate(steps, batch);
+    for (let i = 0; i < rows.length; i++) {
+      batch.rewards[i] = rewards[rows[i]];
+      batch.terminated[i] = terminated[rows[i]];
+      // Between two episodes lies a row without a step.
+      const before = this.#rows[steps[i] - 1];
+      batch.starts[i] = before === rows[i] - 1 ? 0 : 1;
+    }
+    copyBatch(observations, rows, batch.observations);
+    copyBatch(observations, rows, batch.nextObservations, 1);
+    copyBatch(actions, rows, batch.actions);
+    if (masks === undefined) return batch;
+    copyRows(masks, rows, batch.actionMasks!);
+    copyRows(masks, rows, batch.nextActionMasks!, 1);
+    return batch;
+  }
+
+  #locate(steps: ArrayLike<number>, { rewards }: DatasetBatch): Int32Array {
+    if (steps.length !== rewards.length) {
+      throw new RangeError(
+        `Cannot read ${steps.length} steps into ${rewards.length} rows: expected one for each`,
+      );
+    }
+    return Int32Array.from(steps, (step) => {
+      const row = this.#rows[step];
+      if (row !== undefined) return row;
+      throw new RangeError(
+        `Cannot read step ${step} of ${this.numSteps}: expected 0 to ${
+          this.numSteps - 1
+        }`,
+      );
+    });
+  }
+
+  /**
+   * Draws steps, each equally likely, with replacement; or sequences of steps that
+   * follow each other, whose first step is as likely any one. The last episode is
+   * followed by the first one.
+   *
+   * @param random Random numbers.
+   * @param batch Batch of {@linkcode DatasetRows.allocate}, which is filled.
+   * @param options Length of the sequences.
+   * @returns The same batch.
+   * @throws {RangeError} If the batch does not hold whole sequences, or there are no
+   * steps.
+   */
+  sample(
+    random: Pick<RandomSource, "integer">,
+    batch: DatasetBatch,
+    { numSteps = 1 }: SampleOptions = {},
+  ): DatasetBatch {
+    const rows = batch.rewards.length, sequences = rows / numSteps;
+    if (!Number.isInteger(sequences) || !(numSteps >= 1)) {
+      throw new RangeError(
+        `Cannot draw sequences of ${numSteps} steps into ${rows} rows: expected a whole number of them`,
+      );
+    }
+    if (this.numSteps === 0) {
+      throw new RangeError("Cannot draw from 0 steps: expected one or more");
+    }
+    const steps = new Int32Array(rows);
+    for (let i = 0; i < rows; i++) {
+      steps[i] = i % numSteps === 0
+        ? random.integer(this.numSteps)
+        : (steps[i - 1] + 1) % this.numSteps;
+    }
+    this.read(steps, batch);
+    for (let i = 0; i < rows; i += numSteps) batch.starts[i] = 1;
+    return batch;
+  }
+}
+
+/** Copies rows of columns to the arrays of a batch. */
+function copyBatch(
+  columns: readonly Column[],
+  rows: Int32Array,
+  batch: Batch,
+  further = 0,
+): void {
+  for (const column of columns) {
+    let target = batch;
+    for (const key of column.keys) {
+      target = (target as Record<string, Batch>)[key];
+    }
+    copyRows(column, rows, target as BoxArray, further);
+  }
+}
