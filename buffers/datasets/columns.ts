@@ -116,9 +116,9 @@ export function copyRows(
   }
 }
 
-/** Makes the error of an episode that cannot be learned from. */
+/** Makes the error of an episode that cannot be used. */
 export function refusal(episode: number, problem: string): RangeError {
-  return new RangeError(`Cannot learn from episode ${episode}: ${problem}`);
+  return new RangeError(`Cannot use episode ${episode}: ${problem}`);
 }
 
 /** Copies the values of an episode into a column, and checks them. */

@@ -262,7 +262,7 @@ function hex(bytes: Uint8Array): string {
 function startsOf(episodes: readonly Episode[]): Int32Array {
   const starts = new Int32Array(episodes.length + 1);
   episodes.forEach((episode, number) => {
-    const steps = checkEpisode(episode, number, "learn from");
+    const steps = checkEpisode(episode, number, "use");
     if (steps === 0) throw refusal(number, "it has no steps");
     starts[number + 1] = starts[number] + steps + 1;
   });

@@ -16,6 +16,8 @@ export interface Hdf5Group {
    * @param name A name of {@link keys}.
    */
   get(name: string): unknown;
+  /** Attributes by name, each with a `value`; read for the seeds of episodes. */
+  readonly attrs?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
 /** Options of {@linkcode minariEpisodes}. */
@@ -35,16 +37,19 @@ export interface MinariOptions {
 }
 
 /** Digits after it are an episode's number. */
-const PREFIX = "episode_";
+export const PREFIX = "episode_";
 
 /** Names of a tuple's items are this and their place. */
-const ITEM = "_index_";
+export const ITEM = "_index_";
+
+/** Name of the action masks among an episode's `infos`, as in Gymnasium. */
+export const MASKS = "action_mask";
 
 /**
  * Reads the episodes of a data set of Minari, `main_data.hdf5`, in the order of
  * their numbers. Spaces of dictionaries become records, of tuples lists; 64-bit
  * and Boolean numbers become plain ones. Parts that are texts, such as MiniGrid's
- * `mission`, are left out.
+ * `mission`, are left out. Of `infos`, `action_mask` is read.
  *
  * This package reads no HDF5 itself. In Deno, `npm:h5wasm/node` opens files from
  * the disk, and `npm:h5wasm` those that were written to its own file system:
@@ -113,12 +118,17 @@ export function* minariEpisodes(
     const name = PREFIX + number;
     const group = file.get(name);
     if (!isGroup(group)) throw damaged(name, "a group");
+    const infos = group.get("infos"), { seed } = group.attrs ?? {};
+    const hasMasks = isGroup(infos) && infos.keys().includes(MASKS);
     yield {
       observations: readSpace(group, name, "observations", { parts, onText }),
       actions: readSpace(group, name, "actions", { onText }),
       rewards: readNumbers(group, name, "rewards"),
       terminations: readNumbers(group, name, "terminations"),
       truncations: readNumbers(group, name, "truncations"),
+      ...hasMasks &&
+        { actionMasks: readNumbers(infos, `${name}/infos`, MASKS) },
+      ...seed && { seed: Number(seed.value) },
     };
   }
 }

@@ -31,7 +31,13 @@ export {
   type SampleOptions,
 } from "./dataset_rows.ts";
 export * from "./rows.ts";
-export * from "./minari.ts";
+export {
+  type Hdf5Group,
+  minariEpisodes,
+  type MinariOptions,
+} from "./minari.ts";
+export * from "./open_dataset.ts";
+export * from "./write_minari.ts";
 export type { Episode, RecordedValues } from "@bellman/types";
 export type {
   ArrayField,
