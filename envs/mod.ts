@@ -69,6 +69,7 @@ export { FrameStack, type FrameStackOptions } from "./wrappers/frame_stack.ts";
 export * from "./wrappers/normalize.ts";
 export * from "./wrappers/record_episode_statistics.ts";
 export * from "./wrappers/record_info_statistics.ts";
+export { Recorder } from "./wrappers/recorder.ts";
 export { RunningMeanStd } from "./wrappers/running_mean_std.ts";
 export * from "./wrappers/time_limit.ts";
 export * from "./wrappers/transforms.ts";

@@ -57,6 +57,11 @@ const PAIRS: Record<string, Pair> = {
     one: (env) => new wrappers.FrameStack(env, { size: 3 }),
     many: (env) => new wrappers.FrameStack(env, { size: 3 }),
   },
+  Recorder: {
+    base: cartPole,
+    one: (env) => new wrappers.Recorder(env),
+    many: (env) => new wrappers.Recorder(env),
+  },
   ClipAction: {
     base: pendulum,
     one: (env) => new wrappers.ClipAction(env),
