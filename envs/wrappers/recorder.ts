@@ -17,10 +17,13 @@ import { snapshotRecord } from "../snapshot.ts";
 import { allocateArray, elementCount, mapSpaces } from "../spaces/arrays.ts";
 import { isVector, Wrapper } from "./wrapper.ts";
 
-/** Steps of an environment that there is room for at first. */
-const FIRST_CAPACITY = 64;
+/** Steps that there is room for at first. */
+const FIRST_CAPACITY = 256;
 
-/** Numbers of the running episodes, `[numEnvs, capacity, size]`. */
+/** Numbers up to which a loop copies faster than `set`. */
+const LOOP = 128;
+
+/** Numbers of the last steps, `[capacity, numEnvs, size]`. */
 interface Column {
   /** Names and places that lead to its array in a batch. */
   readonly keys: readonly string[];
@@ -49,6 +52,23 @@ function numbersOf(batch: Batch | number, { keys }: Column): ArrayLike<number> {
     part = (part as Record<string, unknown>)[keys[i]];
   }
   return typeof part === "number" ? [part] : part as BoxArray;
+}
+
+/** Copies numbers; a loop for each kind of array, as one for all is three times slower. */
+function copyTo(
+  data: BoxArray,
+  numbers: ArrayLike<number>,
+  at: number,
+  width: number,
+): void {
+  if (width > LOOP) data.set(numbers, at);
+  else if (data instanceof Float32Array && numbers instanceof Float32Array) {
+    for (let i = 0; i < width; i++) data[at + i] = numbers[i];
+  } else if (data instanceof Int32Array && numbers instanceof Int32Array) {
+    for (let i = 0; i < width; i++) data[at + i] = numbers[i];
+  } else if (data instanceof Float64Array && numbers instanceof Float64Array) {
+    for (let i = 0; i < width; i++) data[at + i] = numbers[i];
+  } else data.set(numbers, at);
 }
 
 /**
@@ -84,8 +104,10 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
   readonly #actions: Column[];
   readonly #rewards: Column;
   readonly #masks: Column | undefined;
-  /** Steps of each running episode. */
-  readonly #lengths: Int32Array;
+  /** Step of the log at which each running episode starts. */
+  readonly #starts: Int32Array;
+  /** Steps in the log. */
+  #length = 0;
   #capacity = FIRST_CAPACITY;
   #seeds: (number | undefined)[] = [];
   /** True from the first `reset` on; of a single environment, until its episode ends. */
@@ -103,7 +125,7 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
     this.#actions = columnsOf(env.actionSpace, numEnvs);
     const room = numEnvs * FIRST_CAPACITY;
     this.#rewards = { keys: [], size: 1, data: new Float64Array(room) };
-    this.#lengths = new Int32Array(numEnvs);
+    this.#starts = new Int32Array(numEnvs);
     if (env.actionMasks === undefined) return;
     const size = countChoices(env.actionSpace, env.spec?.id);
     this.#masks = { keys: [], size, data: new Uint8Array(room * size) };
@@ -132,7 +154,8 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
       : isVector(this.env)
       ? [...copySeeds(seed, this.env.numEnvs)]
       : [seed as number];
-    this.#lengths.fill(0);
+    this.#starts.fill(0);
+    this.#length = 0;
     this.#putNewest(observations as Batch);
     this.#isRunning = true;
     return observations;
@@ -160,29 +183,12 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
   protected override changeStep(step: MutableStep): void {
     if (!this.#isRunning) return;
     this.#put(this.#rewards, step.rewards);
-    const lengths = this.#lengths;
-    let longest = 0;
-    for (let row = 0; row < lengths.length; row++) {
-      longest = Math.max(longest, ++lengths[row]);
+    this.#length++;
+    for (let row = 0; row < this.#starts.length; row++) {
+      if (ended(step, row)) this.#end(step, row);
     }
-    if (longest === this.#capacity) this.#grow();
-    if (!isVector(this.env)) {
-      this.#putNewest(step.observations);
-      if (!ended(step, 0)) return;
-      this.#isRunning = false;
-      this.#end(step, 0);
-      return;
-    }
-    for (let row = 0; row < lengths.length; row++) {
-      if (!ended(step, row)) continue;
-      for (const column of this.#observations) {
-        this.#putRow(column, numbersOf(step.finalObservations, column), row);
-      }
-      if (this.#masks) this.#putRow(this.#masks, step.finalActionMasks!, row);
-      this.#end(step, row);
-      lengths[row] = 0;
-    }
-    this.#putNewest(step.observations);
+    if (this.#length === this.#capacity) this.#makeRoom();
+    if (this.#isRunning) this.#putNewest(step.observations);
   }
 
   #putNewest(observations: Batch): void {
@@ -190,59 +196,64 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
       this.#put(column, numbersOf(observations, column));
     }
     if (this.#masks === undefined) return;
+    this.#put(this.#masks, this.#newestMasks());
+  }
+
+  #newestMasks(): Uint8Array {
     const env: Env | VecEnv = this.env;
-    const masks = isVector(env) ? env.actionMasks : env.actionMasks?.();
-    this.#put(this.#masks, masks!);
+    return (isVector(env) ? env.actionMasks : env.actionMasks!())!;
   }
 
-  /** Writes numbers of all rows to where their episodes are. */
-  #put(column: Column, numbers: ArrayLike<number>): void {
-    for (let row = 0; row < this.#lengths.length; row++) {
-      this.#putRow(column, numbers, row);
-    }
+  /** Writes the numbers of all rows to the end of the log. */
+  #put({ data, size }: Column, numbers: ArrayLike<number>): void {
+    const width = this.#starts.length * size;
+    copyTo(data, numbers, this.#length * width, width);
   }
 
-  #putRow(
-    { data, size }: Column,
-    numbers: ArrayLike<number>,
-    row: number,
-  ): void {
-    const at = (row * this.#capacity + this.#lengths[row]) * size;
-    const from = row * size;
-    for (let i = 0; i < size; i++) data[at + i] = numbers[from + i];
-  }
-
-  /** Makes room for twice as many steps. */
-  #grow(): void {
-    const capacity = this.#capacity;
-    this.#capacity *= 2;
+  /** Drops the steps before all running episodes, and doubles a log that stays half full. */
+  #makeRoom(): void {
+    const first = Math.min(...this.#starts), kept = this.#length - first;
+    if (kept > this.#capacity / 2) this.#capacity *= 2;
     for (const column of this.#columns) {
-      const { data, size } = column;
+      const { data, size } = column, width = this.#starts.length * size;
       const ArrayType = data.constructor as Float32ArrayConstructor;
-      const wider = new ArrayType(2 * data.length);
-      for (let row = 0; row < this.#lengths.length; row++) {
-        const from = row * capacity * size;
-        const old = data.subarray(from, from + capacity * size);
-        wider.set(old, 2 * from);
-      }
-      column.data = wider;
+      column.data = new ArrayType(this.#capacity * width);
+      column.data.set(data.subarray(first * width, this.#length * width));
+    }
+    this.#length = kept;
+    for (let row = 0; row < this.#starts.length; row++) {
+      this.#starts[row] -= first;
     }
   }
 
   /** Copies the episode of a row, unless its environment crashed. */
   #end(step: MutableStep, row: number): void {
-    const seed = this.#seeds[row], steps = this.#lengths[row];
+    const isOne = !isVector(this.env);
+    const start = this.#starts[row], steps = this.#length - start;
+    const seed = this.#seeds[row];
     this.#seeds[row] = undefined;
+    this.#starts[row] = this.#length;
+    if (isOne) this.#isRunning = false;
     if (step.lost?.includes(row)) return;
-    const take = ({ data, size }: Column, rows: number) => {
-      const from = row * this.#capacity * size;
-      return data.slice(from, from + rows * size);
+    const take = (column: Column, last?: ArrayLike<number>) => {
+      const { data, size } = column, width = this.#starts.length * size;
+      const ArrayType = data.constructor as Float32ArrayConstructor;
+      const rows = new ArrayType((last ? steps + 1 : steps) * size);
+      let from = start * width + row * size;
+      for (let to = 0; to < steps * size; from += width) {
+        for (let i = 0; i < size; i++) rows[to++] = data[from + i];
+      }
+      if (last === undefined) return rows;
+      for (let i = 0; i < size; i++) {
+        rows[steps * size + i] = last[row * size + i];
+      }
+      return rows;
     };
-    const nested = (space: Space, columns: Iterator<Column>, rows: number) => {
+    const nested = (space: Space, arrays: Iterator<BoxArray>) => {
       const nest = (inner: Space): RecordedValues =>
         inner.type === "dict" || inner.type === "tuple"
           ? mapSpaces<RecordedValues>(inner, nest)
-          : take(columns.next().value, rows);
+          : arrays.next().value;
       return nest(space);
     };
     const flags = (flag: number) => {
@@ -251,14 +262,20 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
       return all;
     };
     const { observationSpace, actionSpace } = this.env;
-    const seen = this.#observations.values(), taken = this.#actions.values();
+    const final = isOne ? step.observations : step.finalObservations;
+    const seen = this.#observations.map((it) => take(it, numbersOf(final, it)));
+    const taken = this.#actions.map((it) => take(it));
+    const masks = isOne || this.#masks === undefined
+      ? undefined
+      : step.finalActionMasks;
     this.episodes.push({
-      observations: nested(observationSpace, seen, steps + 1),
-      actions: nested(actionSpace, taken, steps),
-      rewards: take(this.#rewards, steps),
+      observations: nested(observationSpace, seen.values()),
+      actions: nested(actionSpace, taken.values()),
+      rewards: take(this.#rewards),
       terminations: flags(step.terminated[row]),
       truncations: flags(step.truncated[row]),
-      ...this.#masks && { actionMasks: take(this.#masks, steps + 1) },
+      ...this.#masks &&
+        { actionMasks: take(this.#masks, masks ?? this.#newestMasks()) },
       ...seed !== undefined && { seed },
     });
   }
@@ -269,12 +286,15 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    * @returns Plain data.
    */
   protected override ownState(): StateTree {
+    const end = Math.min(this.#length + 1, this.#capacity);
     return {
       isRunning: this.#isRunning,
-      capacity: this.#capacity,
-      lengths: this.#lengths.slice(),
-      seeds: Array.from(this.#lengths, (_, row) => this.#seeds[row] ?? null),
-      columns: this.#columns.map(({ data }) => data.slice()),
+      length: this.#length,
+      starts: this.#starts.slice(),
+      seeds: Array.from(this.#starts, (_, row) => this.#seeds[row] ?? null),
+      columns: this.#columns.map(({ data, size }) =>
+        data.slice(0, end * this.#starts.length * size)
+      ),
     };
   }
 
@@ -284,14 +304,18 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
-    const keys = ["isRunning", "capacity", "lengths", "seeds", "columns"];
+    const keys = ["isRunning", "length", "starts", "seeds", "columns"];
     const own = snapshotRecord(state, keys);
     this.#isRunning = own.isRunning as boolean;
-    this.#capacity = own.capacity as number;
-    this.#lengths.set(own.lengths as Int32Array);
+    this.#length = own.length as number;
+    this.#starts.set(own.starts as Int32Array);
     this.#seeds = (own.seeds as (number | null)[]).map((it) => it ?? undefined);
+    while (this.#capacity <= this.#length) this.#capacity *= 2;
     this.#columns.forEach((column, i) => {
-      column.data = (own.columns as BoxArray[])[i].slice() as BoxArray;
+      const ArrayType = column.data.constructor as Float32ArrayConstructor;
+      const room = this.#capacity * this.#starts.length * column.size;
+      column.data = new ArrayType(room);
+      column.data.set((own.columns as BoxArray[])[i]);
     });
   }
 }
