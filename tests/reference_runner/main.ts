@@ -9,6 +9,7 @@ import { parseArgs } from "@std/cli";
 import * as tf from "@tensorflow/tfjs";
 import { hintAt } from "@bellman/files/options";
 import { type Dirent, readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import process from "node:process";
 import { Comparison, type Outcome } from "./comparison.ts";
 import { runners } from "./runners.ts";
@@ -61,18 +62,21 @@ function parse(args: string[]): Options {
   return { dir: String(options._[0]), backend, engine, host };
 }
 
-/** Paths of a folder's fixtures, or of the one that is named. */
+/** Paths of a folder's fixtures, files or folders of a runner, or of the one that is named. */
 function fixtureFiles(dir: string): string[] {
-  if (dir.endsWith(".json")) return [dir];
+  const isOne = dir.endsWith(".json") || Object.hasOwn(runners, basename(dir));
+  if (isOne) return [dir];
   let entries: Dirent[];
   try {
     entries = readdirSync(dir, { withFileTypes: true });
   } catch {
     throw new UsageError(`Cannot read fixtures from ${dir}: no such folder`);
   }
-  const names = entries.filter((it) => !it.isDirectory())
-    .map((it) => it.name)
-    .filter((name) => name.endsWith(".json"));
+  const names = entries.filter((it) =>
+    it.isDirectory()
+      ? Object.hasOwn(runners, it.name)
+      : it.name.endsWith(".json")
+  ).map((it) => it.name);
   if (names.length > 0) return names.sort().map((it) => `${dir}/${it}`);
   throw new UsageError(`Cannot find fixtures in ${dir}: it has no .json file`);
 }
@@ -81,7 +85,9 @@ async function runFile(
   path: string,
   { name, engine }: { name: string; engine: Engine },
 ): Promise<Outcome | null> {
-  const fixture = JSON.parse(readFileSync(path, "utf8"));
+  const fixture = path.endsWith(".json")
+    ? JSON.parse(readFileSync(path, "utf8"))
+    : { folder: path };
   const load = runners[fixture.file] ?? runners[name];
   if (load === undefined) return null;
   const { runner } = await load();

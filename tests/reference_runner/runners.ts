@@ -20,6 +20,8 @@ export const runners: Readonly<
   env_dynamics: () => import("./env_dynamics.ts"),
   her_relabel: () => import("./her_relabel.ts"),
   lstm_entropy_ortho: () => import("./lstm_entropy_ortho.ts"),
+  minari_file: () => import("./minari_file.ts"),
+  offline_update: () => import("./offline_update.ts"),
   pettingzoo_games: () => import("./pettingzoo_games.ts"),
   ppo_update: () => import("./ppo_update.ts"),
   redq_droq_update: () => import("./sac_methods_update.ts"),
