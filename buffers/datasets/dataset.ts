@@ -57,7 +57,11 @@ export interface SplitOptions {
 export interface DatasetOptions extends Spaces, SplitOptions {}
 
 const share = (above: boolean, isFine: (it: number) => boolean) =>
-  ["number", `a number ${above ? "above" : "from"} 0 to 1`, isFine] as const;
+  [
+    "number",
+    `a number ${above ? "above 0, up" : "from 0"} to 1`,
+    isFine,
+  ] as const;
 
 const OPTIONS: OptionKinds<DatasetOptions> = {
   observationSpace: OBJECT,
@@ -298,7 +302,10 @@ function readColumns(
     if (it.terminations[steps - 1]) terminated[end - 2] = 1;
     if (masks === undefined) return;
     if (it.actionMasks === undefined) {
-      throw refusal(episode, "it has no action masks, expected some as others");
+      throw refusal(
+        episode,
+        "it has no action masks, expected some as others have",
+      );
     }
     fillColumn(masks, it.actionMasks, seen);
     checkAllowed(masks, actions[0], taken);

@@ -269,7 +269,7 @@ Deno.test("wrong data is one line with field, episode and step", () => {
       new Dataset([episode(0, 1)], SPACES),
     "RangeError: Cannot make a data set with holdout 2: expected a number from 0 to 1":
       changed({}, { holdout: 2 }),
-    "RangeError: Cannot make a data set with bestFraction 0: expected a number above 0 to 1":
+    "RangeError: Cannot make a data set with bestFraction 0: expected a number above 0, up to 1":
       changed({}, { bestFraction: 0 }),
     "TypeError: Unknown option 'holdOut' of a data set: did you mean 'holdout'?":
       changed({}, { holdOut: 0 }),

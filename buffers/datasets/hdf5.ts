@@ -10,7 +10,12 @@ export async function openHdf5(
   try {
     const { default: h5wasm } = await import("npm:h5wasm@^0.10.3/node");
     await h5wasm.ready;
-    return new h5wasm.File(path, mode);
+    const file = new h5wasm.File(path, mode);
+    // It does not throw by itself.
+    if (file.file_id < 0n) {
+      throw new Error("it is damaged or of another format");
+    }
+    return file;
   } catch (error) {
     const [line] = (error as Error).message.split("\n");
     throw new Error(`Cannot open '${path}' as HDF5: ${line}`);

@@ -3,7 +3,13 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const packages = ["numpy", "safetensors", "tensorboard", "setuptools<81"];
+const packages = [
+  "numpy",
+  "safetensors",
+  "tensorboard",
+  "setuptools<81",
+  "minari[hdf5]==0.5.4",
+];
 
 export interface Python {
   /** Path of the interpreter; empty where there is none. */
@@ -35,7 +41,7 @@ export async function runPython(
 }
 
 async function prepare(): Promise<Python> {
-  const dir = join(tmpdir(), "bellman-tests-python-1");
+  const dir = join(tmpdir(), "bellman-tests-python-2");
   const path = join(dir, "bin", "python3");
   const ready = join(dir, "ready");
   if (existsSync(ready)) return { path };
