@@ -9,15 +9,17 @@ export async function openHdf5(
 ): Promise<File> {
   try {
     const { default: h5wasm } = await import("npm:h5wasm@^0.10.3/node");
-    await h5wasm.ready;
-    const file = new h5wasm.File(path, mode);
-    // It does not throw by itself.
-    if (file.file_id < 0n) {
-      throw new Error("it is damaged or of another format");
-    }
-    return file;
+    // Otherwise errors are printed, and what was asked for is empty.
+    (await h5wasm.ready).activate_throwing_error_handler();
+    return new h5wasm.File(path, mode);
   } catch (error) {
-    const [line] = (error as Error).message.split("\n");
-    throw new Error(`Cannot open '${path}' as HDF5: ${line}`);
+    const reason = reasonOf((error as Error).message);
+    throw new Error(`Cannot open '${path}' as HDF5: ${reason}`);
   }
+}
+
+/** Takes the reason, in one line, out of a message with HDF5's stack of errors. */
+export function reasonOf(message: string): string {
+  const [first] = message.split("\n");
+  return [...message.matchAll(/^ +#\d+: .*\(\): (.*)/gm)].at(-1)?.[1] ?? first;
 }

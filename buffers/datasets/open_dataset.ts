@@ -3,7 +3,7 @@ import { loadNpz } from "@bellman/files/npz";
 import type { Episode, Space } from "@bellman/types";
 import { episodesFromArrays } from "./arrays.ts";
 import { Dataset, type Spaces, type SplitOptions } from "./dataset.ts";
-import { openHdf5 } from "./hdf5.ts";
+import { openHdf5, reasonOf } from "./hdf5.ts";
 import { minariEpisodes, type MinariOptions } from "./minari.ts";
 import { fromMinariSpace, misfit } from "./minari_spaces.ts";
 
@@ -128,7 +128,7 @@ export async function readMinari(
     const episodes = [...minariEpisodes(file, options)];
     return { episodes, observationSpace, actionSpace };
   } catch (error) {
-    throw rewordError(error, (it) => `${main}: ${it}`);
+    throw rewordError(error, (it) => `${main}: ${reasonOf(it)}`);
   } finally {
     file.close();
   }

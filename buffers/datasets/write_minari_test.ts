@@ -322,7 +322,8 @@ Deno.test("data sets are opened by folder or file, and checked against spaces", 
         }),
       "Error: no such file or folder": () => openDataset(`${folder}/none`),
       "Error: expected data/main_data.hdf5 in it": () => openDataset(bare),
-      "Error: text.hdf5' as HDF5": () => openDataset(`${folder}/text.hdf5`),
+      "Error: text.hdf5' as HDF5: file signature not found": () =>
+        openDataset(`${folder}/text.hdf5`),
       "TypeError: expected the options observationSpace and actionSpace": () =>
         openDataset(`${folder}/log.npz`),
     });
