@@ -4,71 +4,39 @@ import type {
   Env,
   Episode,
   ObservationsOf,
-  RecordedValues,
-  Space,
   StateTree,
   VecEnv,
   VecResetOptions,
 } from "@bellman/types";
 import { countChoices } from "../_action_masks.ts";
-import { ended, type MutableStep } from "../_steps.ts";
+import { anyEnded, ended, type MutableStep } from "../_steps.ts";
 import { copySeeds } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import { allocateArray, elementCount, mapSpaces } from "../spaces/arrays.ts";
+import { allocateBatch, cloneBatch, mapBatch } from "../spaces/batch.ts";
 import { isVector, Wrapper } from "./wrapper.ts";
 
 /** Steps that there is room for at first. */
 const FIRST_CAPACITY = 256;
 
-/** Numbers up to which a loop copies faster than `set`. */
-const LOOP = 128;
+/** Last steps, `[capacity, numEnvs, ...]`. */
+type Log = {
+  observations: Batch;
+  actions: Batch;
+  rewards: Float64Array;
+  actionMasks?: Uint8Array;
+};
 
-/** Numbers of the last steps, `[capacity, numEnvs, size]`. */
-interface Column {
-  /** Names and places that lead to its array in a batch. */
-  readonly keys: readonly string[];
-  readonly size: number;
-  data: BoxArray;
-}
-
-function columnsOf(
-  space: Space,
-  numEnvs: number,
-  keys: readonly string[] = [],
-): Column[] {
-  if (space.type === "dict" || space.type === "tuple") {
-    return Object.entries<Space>({ ...space.spaces }).flatMap(([key, inner]) =>
-      columnsOf(inner, numEnvs, [...keys, key])
-    );
+/** Writes the values of a step, of all environments or of the only one, to a log. */
+function write(log: Batch, values: Batch | number, step: number): void {
+  if (typeof values === "number") (log as BoxArray)[step] = values;
+  else if (ArrayBuffer.isView(values)) {
+    (log as BoxArray).set(values, step * values.length);
+  } else {
+    for (const key in values) {
+      const part = (values as Record<string, Batch>)[key];
+      write((log as Record<string, Batch>)[key], part, step);
+    }
   }
-  const size = elementCount(space), length = numEnvs * FIRST_CAPACITY * size;
-  return [{ keys, size, data: allocateArray(space, length) }];
-}
-
-/** Finds a column's numbers in a batch, or in one value. */
-function numbersOf(batch: Batch | number, { keys }: Column): ArrayLike<number> {
-  let part: unknown = batch;
-  for (let i = 0; i < keys.length; i++) {
-    part = (part as Record<string, unknown>)[keys[i]];
-  }
-  return typeof part === "number" ? [part] : part as BoxArray;
-}
-
-/** Copies numbers; a loop for each kind of array, as one for all is three times slower. */
-function copyTo(
-  data: BoxArray,
-  numbers: ArrayLike<number>,
-  at: number,
-  width: number,
-): void {
-  if (width > LOOP) data.set(numbers, at);
-  else if (data instanceof Float32Array && numbers instanceof Float32Array) {
-    for (let i = 0; i < width; i++) data[at + i] = numbers[i];
-  } else if (data instanceof Int32Array && numbers instanceof Int32Array) {
-    for (let i = 0; i < width; i++) data[at + i] = numbers[i];
-  } else if (data instanceof Float64Array && numbers instanceof Float64Array) {
-    for (let i = 0; i < width; i++) data[at + i] = numbers[i];
-  } else data.set(numbers, at);
 }
 
 /**
@@ -100,16 +68,14 @@ function copyTo(
 export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
   /** Episodes that ended, in order; take them out to free their memory. */
   readonly episodes: Episode[] = [];
-  readonly #observations: Column[];
-  readonly #actions: Column[];
-  readonly #rewards: Column;
-  readonly #masks: Column | undefined;
-  /** Step of the log at which each running episode starts. */
-  readonly #starts: Int32Array;
+  readonly #numEnvs: number;
+  #log: Log;
+  #capacity = FIRST_CAPACITY;
   /** Steps in the log. */
   #length = 0;
-  #capacity = FIRST_CAPACITY;
-  #seeds: (number | undefined)[] = [];
+  /** Step of the log at which each running episode starts. */
+  #starts: Int32Array;
+  #seeds: (number | null)[];
   /** True from the first `reset` on; of a single environment, until its episode ends. */
   #isRunning = false;
 
@@ -120,21 +86,18 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    */
   constructor(env: E) {
     super(env);
-    const numEnvs = isVector(env) ? env.numEnvs : 1;
-    this.#observations = columnsOf(env.observationSpace, numEnvs);
-    this.#actions = columnsOf(env.actionSpace, numEnvs);
-    const room = numEnvs * FIRST_CAPACITY;
-    this.#rewards = { keys: [], size: 1, data: new Float64Array(room) };
+    const numEnvs = this.#numEnvs = isVector(env) ? env.numEnvs : 1;
+    const room = numEnvs * FIRST_CAPACITY, { spec } = env;
     this.#starts = new Int32Array(numEnvs);
+    this.#seeds = new Array(numEnvs).fill(null);
+    this.#log = {
+      observations: allocateBatch(env.observationSpace, room),
+      actions: allocateBatch(env.actionSpace, room),
+      rewards: new Float64Array(room),
+    };
     if (env.actionMasks === undefined) return;
-    const size = countChoices(env.actionSpace, env.spec?.id);
-    this.#masks = { keys: [], size, data: new Uint8Array(room * size) };
-  }
-
-  get #columns(): Column[] {
-    const masks = this.#masks === undefined ? [] : [this.#masks];
-    const columns = [...this.#observations, ...this.#actions, this.#rewards];
-    return [...columns, ...masks];
+    const choices = countChoices(env.actionSpace, spec?.id);
+    this.#log.actionMasks = new Uint8Array(room * choices);
   }
 
   /**
@@ -149,15 +112,13 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
   ): ObservationsOf<E> {
     const observations = super.reset(options);
     const { seed } = (options ?? {}) as VecResetOptions;
-    this.#seeds = seed === undefined
-      ? []
-      : isVector(this.env)
-      ? [...copySeeds(seed, this.env.numEnvs)]
-      : [seed as number];
+    if (seed === undefined) this.#seeds.fill(null);
+    else if (!isVector(this.env)) this.#seeds = [seed as number];
+    else this.#seeds = [...copySeeds(seed, this.#numEnvs)];
     this.#starts.fill(0);
     this.#length = 0;
-    this.#putNewest(observations as Batch);
     this.#isRunning = true;
+    this.#writeNewest(observations as Batch);
     return observations;
   }
 
@@ -168,10 +129,7 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    * @returns The same.
    */
   protected override changeActions(actions: Batch): Batch {
-    if (!this.#isRunning) return actions;
-    for (const column of this.#actions) {
-      this.#put(column, numbersOf(actions, column));
-    }
+    if (this.#isRunning) write(this.#log.actions, actions, this.#length);
     return actions;
   }
 
@@ -182,101 +140,77 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    */
   protected override changeStep(step: MutableStep): void {
     if (!this.#isRunning) return;
-    this.#put(this.#rewards, step.rewards);
-    this.#length++;
-    for (let row = 0; row < this.#starts.length; row++) {
-      if (ended(step, row)) this.#end(step, row);
-    }
+    const isOne = !isVector(this.env), log = this.#log;
+    write(log.rewards, step.rewards, this.#length++);
     if (this.#length === this.#capacity) this.#makeRoom();
-    if (this.#isRunning) this.#putNewest(step.observations);
-  }
-
-  #putNewest(observations: Batch): void {
-    for (const column of this.#observations) {
-      this.#put(column, numbersOf(observations, column));
+    if (isOne) this.#writeNewest(step.observations);
+    if (anyEnded(step)) {
+      if (!isOne) this.#write(step.finalObservations, step.finalActionMasks);
+      for (let row = 0; row < this.#numEnvs; row++) {
+        if (ended(step, row)) this.#end(step, row);
+      }
+      this.#isRunning = !isOne;
     }
-    if (this.#masks === undefined) return;
-    this.#put(this.#masks, this.#newestMasks());
+    if (!isOne) this.#writeNewest(step.observations);
   }
 
-  #newestMasks(): Uint8Array {
+  #writeNewest(observations: Batch): void {
     const env: Env | VecEnv = this.env;
-    return (isVector(env) ? env.actionMasks : env.actionMasks!())!;
+    const masks = isVector(env) ? env.actionMasks : env.actionMasks?.();
+    this.#write(observations, masks);
   }
 
-  /** Writes the numbers of all rows to the end of the log. */
-  #put({ data, size }: Column, numbers: ArrayLike<number>): void {
-    const width = this.#starts.length * size;
-    copyTo(data, numbers, this.#length * width, width);
+  #write(observations: Batch, masks: Uint8Array | undefined): void {
+    const { observations: seen, actionMasks } = this.#log;
+    write(seen, observations, this.#length);
+    if (actionMasks) write(actionMasks, masks!, this.#length);
   }
 
   /** Drops the steps before all running episodes, and doubles a log that stays half full. */
   #makeRoom(): void {
+    const { length } = this.#log.rewards;
     const first = Math.min(...this.#starts), kept = this.#length - first;
     if (kept > this.#capacity / 2) this.#capacity *= 2;
-    for (const column of this.#columns) {
-      const { data, size } = column, width = this.#starts.length * size;
-      const ArrayType = data.constructor as Float32ArrayConstructor;
-      column.data = new ArrayType(this.#capacity * width);
-      column.data.set(data.subarray(first * width, this.#length * width));
-    }
+    const room = this.#capacity * this.#numEnvs;
+    this.#log = mapBatch(this.#log, (array) => {
+      const size = array.length / length, from = first * this.#numEnvs * size;
+      const ArrayType = array.constructor as Float32ArrayConstructor;
+      const moved = new ArrayType(room * size);
+      moved.set(array.subarray(from, from + kept * this.#numEnvs * size));
+      return moved;
+    }) as Log;
     this.#length = kept;
-    for (let row = 0; row < this.#starts.length; row++) {
-      this.#starts[row] -= first;
-    }
+    this.#starts = this.#starts.map((start) => start - first);
   }
 
   /** Copies the episode of a row, unless its environment crashed. */
   #end(step: MutableStep, row: number): void {
-    const isOne = !isVector(this.env);
     const start = this.#starts[row], steps = this.#length - start;
     const seed = this.#seeds[row];
-    this.#seeds[row] = undefined;
+    this.#seeds[row] = null;
     this.#starts[row] = this.#length;
-    if (isOne) this.#isRunning = false;
     if (step.lost?.includes(row)) return;
-    const take = (column: Column, last?: ArrayLike<number>) => {
-      const { data, size } = column, width = this.#starts.length * size;
-      const ArrayType = data.constructor as Float32ArrayConstructor;
-      const rows = new ArrayType((last ? steps + 1 : steps) * size);
-      let from = start * width + row * size;
-      for (let to = 0; to < steps * size; from += width) {
-        for (let i = 0; i < size; i++) rows[to++] = data[from + i];
+    const width = this.#numEnvs, { length } = this.#log.rewards;
+    const take = (rows: number) => (array: BoxArray) => {
+      const size = array.length / length;
+      const ArrayType = array.constructor as Float32ArrayConstructor;
+      const taken = new ArrayType(rows * size);
+      let from = (start * width + row) * size;
+      for (let to = 0; to < rows * size; from += width * size) {
+        for (let i = 0; i < size; i++) taken[to++] = array[from + i];
       }
-      if (last === undefined) return rows;
-      for (let i = 0; i < size; i++) {
-        rows[steps * size + i] = last[row * size + i];
-      }
-      return rows;
+      return taken;
     };
-    const nested = (space: Space, arrays: Iterator<BoxArray>) => {
-      const nest = (inner: Space): RecordedValues =>
-        inner.type === "dict" || inner.type === "tuple"
-          ? mapSpaces<RecordedValues>(inner, nest)
-          : arrays.next().value;
-      return nest(space);
-    };
-    const flags = (flag: number) => {
-      const all = new Uint8Array(steps);
-      all[steps - 1] = flag === 0 ? 0 : 1;
-      return all;
-    };
-    const { observationSpace, actionSpace } = this.env;
-    const final = isOne ? step.observations : step.finalObservations;
-    const seen = this.#observations.map((it) => take(it, numbersOf(final, it)));
-    const taken = this.#actions.map((it) => take(it));
-    const masks = isOne || this.#masks === undefined
-      ? undefined
-      : step.finalActionMasks;
+    const flags = (flag: number) => new Uint8Array(steps).fill(flag, steps - 1);
+    const { observations, actions, rewards, actionMasks } = this.#log;
     this.episodes.push({
-      observations: nested(observationSpace, seen.values()),
-      actions: nested(actionSpace, taken.values()),
-      rewards: take(this.#rewards),
+      observations: mapBatch(observations, take(steps + 1)),
+      actions: mapBatch(actions, take(steps)),
+      rewards: take(steps)(rewards),
       terminations: flags(step.terminated[row]),
       truncations: flags(step.truncated[row]),
-      ...this.#masks &&
-        { actionMasks: take(this.#masks, masks ?? this.#newestMasks()) },
-      ...seed !== undefined && { seed },
+      ...actionMasks && { actionMasks: take(steps + 1)(actionMasks) },
+      ...seed !== null && { seed },
     });
   }
 
@@ -286,15 +220,13 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    * @returns Plain data.
    */
   protected override ownState(): StateTree {
-    const end = Math.min(this.#length + 1, this.#capacity);
     return {
       isRunning: this.#isRunning,
+      capacity: this.#capacity,
       length: this.#length,
       starts: this.#starts.slice(),
-      seeds: Array.from(this.#starts, (_, row) => this.#seeds[row] ?? null),
-      columns: this.#columns.map(({ data, size }) =>
-        data.slice(0, end * this.#starts.length * size)
-      ),
+      seeds: [...this.#seeds],
+      log: cloneBatch(this.#log) as StateTree,
     };
   }
 
@@ -304,18 +236,15 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
-    const keys = ["isRunning", "length", "starts", "seeds", "columns"];
+    const keys = [
+      ...["isRunning", "capacity", "length", "starts", "seeds", "log"],
+    ];
     const own = snapshotRecord(state, keys);
     this.#isRunning = own.isRunning as boolean;
+    this.#capacity = own.capacity as number;
     this.#length = own.length as number;
-    this.#starts.set(own.starts as Int32Array);
-    this.#seeds = (own.seeds as (number | null)[]).map((it) => it ?? undefined);
-    while (this.#capacity <= this.#length) this.#capacity *= 2;
-    this.#columns.forEach((column, i) => {
-      const ArrayType = column.data.constructor as Float32ArrayConstructor;
-      const room = this.#capacity * this.#starts.length * column.size;
-      column.data = new ArrayType(room);
-      column.data.set((own.columns as BoxArray[])[i]);
-    });
+    this.#starts = (own.starts as Int32Array).slice();
+    this.#seeds = [...own.seeds as (number | null)[]];
+    this.#log = cloneBatch(own.log as Batch) as Log;
   }
 }
