@@ -68,6 +68,7 @@ function write(log: Batch, values: Batch | number, step: number): void {
 export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
   /** Episodes that ended, in order; take them out to free their memory. */
   readonly episodes: Episode[] = [];
+  readonly #isVector: boolean;
   readonly #numEnvs: number;
   #log: Log;
   #capacity = FIRST_CAPACITY;
@@ -86,6 +87,7 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    */
   constructor(env: E) {
     super(env);
+    this.#isVector = isVector(env);
     const numEnvs = this.#numEnvs = isVector(env) ? env.numEnvs : 1;
     const room = numEnvs * FIRST_CAPACITY, { spec } = env;
     this.#starts = new Int32Array(numEnvs);
@@ -140,12 +142,12 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    */
   protected override changeStep(step: MutableStep): void {
     if (!this.#isRunning) return;
-    const isOne = !isVector(this.env), log = this.#log;
-    write(log.rewards, step.rewards, this.#length++);
+    const isOne = !this.#isVector;
+    write(this.#log.rewards, step.rewards, this.#length++);
     if (this.#length === this.#capacity) this.#makeRoom();
     if (isOne) this.#writeNewest(step.observations);
     if (anyEnded(step)) {
-      if (!isOne) this.#write(step.finalObservations, step.finalActionMasks);
+      if (!isOne) this.#writeFinal(step);
       for (let row = 0; row < this.#numEnvs; row++) {
         if (ended(step, row)) this.#end(step, row);
       }
@@ -155,15 +157,17 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
   }
 
   #writeNewest(observations: Batch): void {
-    const env: Env | VecEnv = this.env;
-    const masks = isVector(env) ? env.actionMasks : env.actionMasks?.();
-    this.#write(observations, masks);
+    write(this.#log.observations, observations, this.#length);
+    const { actionMasks } = this.#log, env: Env | VecEnv = this.env;
+    if (actionMasks === undefined) return;
+    const masks = isVector(env) ? env.actionMasks : env.actionMasks!();
+    write(actionMasks, masks!, this.#length);
   }
 
-  #write(observations: Batch, masks: Uint8Array | undefined): void {
-    const { observations: seen, actionMasks } = this.#log;
-    write(seen, observations, this.#length);
-    if (actionMasks) write(actionMasks, masks!, this.#length);
+  #writeFinal({ finalObservations, finalActionMasks }: MutableStep): void {
+    const { observations, actionMasks } = this.#log;
+    write(observations, finalObservations, this.#length);
+    if (actionMasks) write(actionMasks, finalActionMasks!, this.#length);
   }
 
   /** Drops the steps before all running episodes, and doubles a log that stays half full. */
@@ -195,9 +199,12 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
       const size = array.length / length;
       const ArrayType = array.constructor as Float32ArrayConstructor;
       const taken = new ArrayType(rows * size);
-      let from = (start * width + row) * size;
-      for (let to = 0; to < rows * size; from += width * size) {
-        for (let i = 0; i < size; i++) taken[to++] = array[from + i];
+      for (let i = 0; i < size; i++) {
+        let from = (start * width + row) * size + i;
+        for (let to = i; to < rows * size; to += size) {
+          taken[to] = array[from];
+          from += width * size;
+        }
       }
       return taken;
     };
