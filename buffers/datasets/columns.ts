@@ -5,7 +5,7 @@ import type {
   RecordedValues,
   Space,
 } from "@bellman/types";
-import { copyNumbers } from "../copy.ts";
+import { BLOCK_UNITS } from "../copy.ts";
 import { ARRAYS, type FieldDtype } from "../fields.ts";
 
 /** Excess over a bound, relative to it, that rounding to 32 bits may cause. */
@@ -111,8 +111,9 @@ export function copyRows(
   further = 0,
 ): void {
   for (let i = 0; i < rows.length; i++) {
-    const from = (rows[i] + further) * size;
-    copyNumbers(data, target, { from, to: i * size, count: size });
+    const from = (rows[i] + further) * size, to = i * size;
+    if (size >= BLOCK_UNITS) target.set(data.subarray(from, from + size), to);
+    else for (let j = 0; j < size; j++) target[to + j] = data[from + j];
   }
 }
 

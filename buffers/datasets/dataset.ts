@@ -6,6 +6,7 @@ import {
 } from "@bellman/files/options";
 import type { Episode, Space } from "@bellman/types";
 import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type Column,
   columnsOf,
@@ -55,6 +56,15 @@ export interface SplitOptions {
 
 /** Options of a {@linkcode Dataset}. */
 export interface DatasetOptions extends Spaces, SplitOptions {}
+
+/** Space of a reward, which may have any value. */
+const REWARD: Space = {
+  type: "box",
+  shape: [],
+  low: -Infinity,
+  high: Infinity,
+  dtype: "float64",
+};
 
 const share = (above: boolean, isFine: (it: number) => boolean) =>
   [
@@ -254,12 +264,8 @@ export class Dataset {
       const { buffer, byteOffset, byteLength } = array;
       hash.update(new Uint8Array(buffer, byteOffset, byteLength));
     }
-    return hex(hash.digest());
+    return bytesToHex(hash.digest());
   }
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (it) => it.toString(16).padStart(2, "0")).join("");
 }
 
 /** Finds the first row of each episode, with one row after its last step, and the end. */
@@ -281,14 +287,7 @@ function readColumns(
   const rows = starts[episodes.length];
   const observations = columnsOf(observationSpace, "observations", rows);
   const actions = columnsOf(actionSpace, "actions", rows);
-  const rewards: Column = {
-    name: "rewards",
-    keys: [],
-    space: { type: "box", shape: [], low: 0, high: 0, dtype: "float64" },
-    size: 1,
-    dtype: "float64",
-    data: new Float64Array(rows),
-  };
+  const [rewards] = columnsOf(REWARD, "rewards", rows);
   const terminated = new Uint8Array(rows);
   const masks = masksOf(episodes, actionSpace, rows);
   episodes.forEach((it, episode) => {
@@ -298,7 +297,7 @@ function readColumns(
     const taken = { episode, at, rows: steps, bounded: true };
     for (const part of observations) fillColumn(part, it.observations, seen);
     for (const part of actions) fillColumn(part, it.actions, taken);
-    fillColumn(rewards, it.rewards, { ...taken, bounded: false });
+    fillColumn(rewards, it.rewards, taken);
     if (it.terminations[steps - 1]) terminated[end - 2] = 1;
     if (masks === undefined) return;
     if (it.actionMasks === undefined) {
@@ -397,7 +396,7 @@ function split(
   }
   const texts = new TextEncoder();
   const keys = numbers.map((number) =>
-    hex(sha256(texts.encode(`hold out ${number} of seed ${seed}`)))
+    bytesToHex(sha256(texts.encode(`hold out ${number} of seed ${seed}`)))
   );
   const order = numbers.toSorted((a, b) => keys[a] < keys[b] ? -1 : 1);
   const chosen = new Set(order.slice(0, size));

@@ -165,15 +165,19 @@ export class DatasetRows {
         `Cannot read ${steps.length} steps into ${rewards.length} rows: expected one for each`,
       );
     }
-    return Int32Array.from(steps, (step) => {
-      const row = this.#rows[step];
-      if (row !== undefined) return row;
-      throw new RangeError(
-        `Cannot read step ${step} of ${this.numSteps}: expected 0 to ${
-          this.numSteps - 1
-        }`,
-      );
-    });
+    const rows = new Int32Array(steps.length);
+    for (let i = 0; i < rows.length; i++) {
+      const row = this.#rows[steps[i]];
+      if (row === undefined) {
+        throw new RangeError(
+          `Cannot read step ${steps[i]} of ${this.numSteps}: expected 0 to ${
+            this.numSteps - 1
+          }`,
+        );
+      }
+      rows[i] = row;
+    }
+    return rows;
   }
 
   /**
