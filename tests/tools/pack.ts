@@ -29,6 +29,7 @@ const OPTIONAL = [
   "onnxruntime-node",
   "@tensorflow/tfjs-node-gpu",
   "@mujoco/mujoco",
+  "h5wasm",
 ];
 
 /** Who steps tensors has the package with their types. */
