@@ -6,25 +6,23 @@ import type {
   Space,
 } from "@bellman/types";
 import { BLOCK_UNITS } from "../copy.ts";
-import { ARRAYS, type FieldDtype } from "../fields.ts";
+import { ARRAYS } from "../fields.ts";
+import { shapeOf } from "./spaces.ts";
 
 /** Excess over a bound, relative to it, that rounding to 32 bits may cause. */
 const ROUNDING = 1e-6;
 
-/** One array of a space's values. */
-interface Leaf {
+/** Numbers of all rows of one array of a space. */
+export interface Column {
   /** Its place in messages, such as `observations.position`. */
   readonly name: string;
   /** Names and places that lead to it. */
   readonly keys: readonly string[];
   readonly space: Space;
-  /** Numbers of a value. */
+  /** The space as a box, whose bounds hold here. */
+  readonly box: BoxSpace;
+  /** Numbers of a row. */
   readonly size: number;
-  readonly dtype: FieldDtype;
-}
-
-/** Numbers of all rows of one array of a space. */
-export interface Column extends Leaf {
   readonly data: BoxArray;
 }
 
@@ -36,63 +34,59 @@ export interface Place {
   readonly at: number;
   /** Number of rows. */
   readonly rows: number;
-  /** True where numbers must lie within the bounds of boxes, too. */
-  readonly bounded: boolean;
 }
 
-/** Describes a space by its kind and shape, for messages. */
-export function shapeOf(space: Space): string {
+/** Returns the box of the numbers that a space has, other than a dict or a tuple. */
+function boxOf(space: Space): BoxSpace {
+  const whole = { type: "box", low: 0, dtype: "int32" } as const;
   switch (space.type) {
-    case "box":
-      return `a box of shape [${space.shape}]`;
-    case "discrete":
-      return `a discrete space from ${space.start ?? 0} to ${
-        (space.start ?? 0) + space.n - 1
-      }`;
-    case "multiDiscrete":
-      return `a multiDiscrete space of [${space.nvec}]`;
+    case "discrete": {
+      const { n, start: low = 0 } = space;
+      return { ...whole, shape: [], low, high: low + n - 1 };
+    }
+    case "multiDiscrete": {
+      const high = space.nvec.map((n) => n - 1);
+      return { ...whole, shape: [high.length], high };
+    }
     case "multiBinary":
-      return `a multiBinary space of ${space.n}`;
-    case "dict":
-      return `a dict of ${Object.keys(space.spaces).join(", ")}`;
-    case "tuple":
-      return `a tuple of ${space.spaces.length}`;
+      return { ...whole, shape: [space.n], high: 1, dtype: "uint8" };
+    default:
+      return space as BoxSpace;
   }
 }
 
-function leavesOf(
+/**
+ * Makes arrays of zeros for rows of a space, one for each array of its values. Boxes of
+ * those that are not bounded take any number.
+ */
+export function columnsOf(
   space: Space,
   name: string,
-  keys: readonly string[] = [],
-): Leaf[] {
-  switch (space.type) {
-    case "dict":
-    case "tuple":
-      return Object.entries<Space>({ ...space.spaces }).flatMap((
-        [key, inner],
-      ) => leavesOf(inner, `${name}.${key}`, [...keys, key]));
-    case "box": {
-      const size = space.shape.reduce((product, it) => product * it, 1);
-      return [{ name, keys, space, size, dtype: space.dtype }];
-    }
-    case "discrete":
-      return [{ name, keys, space, size: 1, dtype: "int32" }];
-    case "multiDiscrete":
-      return [{ name, keys, space, size: space.nvec.length, dtype: "int32" }];
-    case "multiBinary":
-      return [{ name, keys, space, size: space.n, dtype: "uint8" }];
+  { rows, bounded = false, keys = [] }: {
+    rows: number;
+    bounded?: boolean;
+    keys?: readonly string[];
+  },
+): Column[] {
+  if (space.type === "dict" || space.type === "tuple") {
+    return Object.entries<Space>({ ...space.spaces }).flatMap(([key, inner]) =>
+      columnsOf(inner, `${name}.${key}`, {
+        rows,
+        bounded,
+        keys: [...keys, key],
+      })
+    );
   }
+  const exact = boxOf(space);
+  const box = space.type === "box" && !bounded
+    ? { ...exact, low: -Infinity, high: Infinity }
+    : exact;
+  const size = box.shape.reduce((product, it) => product * it, 1);
+  const data = new ARRAYS[box.dtype](rows * size);
+  return [{ name, keys, space, box, size, data }];
 }
 
-/** Makes arrays of zeros for rows of a space, one for each of its leaves. */
-export function columnsOf(space: Space, name: string, rows: number): Column[] {
-  return leavesOf(space, name).map((leaf) => ({
-    ...leaf,
-    data: new ARRAYS[leaf.dtype](rows * leaf.size),
-  }));
-}
-
-/** Nests arrays, in the order of the leaves, as a space is. */
+/** Nests arrays, in the order of the columns, as a space is. */
 export function nestArrays(space: Space, arrays: Iterator<BoxArray>): Batch {
   if (space.type === "tuple") {
     return space.spaces.map((inner) => nestArrays(inner, arrays));
@@ -129,92 +123,49 @@ export function fillColumn(
   place: Place,
 ): void {
   const numbers = numbersOf(column, values, place);
-  const { data, size, name, space } = column;
-  const first = place.at * size;
-  const isWhole = !column.dtype.startsWith("float");
-  for (let i = 0, at = first; i < numbers.length; i++, at++) {
-    const number = data[at] = numbers[i];
-    const isHeld = isWhole ? number === numbers[i] : Number.isFinite(number);
-    if (isHeld && isInside(space, number, i % size, place.bounded)) continue;
+  const { data, size, name, box } = column, first = place.at * size;
+  const isFloat = box.dtype.startsWith("float");
+  const margin = (bound: number) =>
+    isFloat ? ROUNDING * Math.max(1, Math.abs(bound)) : 0;
+  const boundAt = (end: "low" | "high", i: number) => {
+    const bound = box[end];
+    return typeof bound === "number" ? bound : bound[i];
+  };
+  for (let i = 0; i < numbers.length; i++) {
+    const number = data[first + i] = numbers[i], at = i % size;
+    const low = boundAt("low", at), high = boundAt("high", at);
+    if (
+      (isFloat ? Number.isFinite(number) : number === numbers[i]) &&
+      number >= low - margin(low) &&
+      number <= high + margin(high)
+    ) continue;
+    const step = Math.floor(i / size), kind = isFloat ? "finite" : "whole";
+    const bounds = high - low < Infinity ? ` from ${low} to ${high}` : "";
     throw refusal(
       place.episode,
-      `its ${name} at step ${Math.floor(i / size)} have ${
+      `its ${name} at step ${step} have ${
         numbers[i]
-      }, expected ${wanted(column, i % size, place.bounded)}`,
+      }, expected a ${kind} number${bounds}`,
     );
   }
 }
 
 function numbersOf(
-  { keys, name, size, space }: Leaf,
+  { keys, name, size, space }: Column,
   values: RecordedValues,
   { episode, rows }: Place,
 ): ArrayLike<number> {
   let part: unknown = values;
-  for (const key of keys) {
-    const isNest = typeof part === "object" && !ArrayBuffer.isView(part);
-    part = isNest ? (part as Record<string, unknown>)?.[key] : undefined;
-  }
-  const numbers = part as ArrayLike<number> | undefined;
-  const length = numbers?.length;
-  if (typeof length !== "number") {
-    throw refusal(
-      episode,
-      `its ${name} are ${
-        part === undefined ? "missing" : "a record"
-      }, expected ${shapeOf(space)}`,
-    );
-  }
-  if (length === rows * size) return numbers!;
-  const given = length / rows;
-  throw refusal(
-    episode,
-    Number.isInteger(given)
-      ? `its ${name} have the shape [${given}], expected ${shapeOf(space)}`
-      : `its ${name} have ${length} numbers, expected ${rows} rows of ${size}`,
-  );
-}
-
-/** Returns the bounds of one number, of which unbounded ones are infinite. */
-function boundsOf(space: Space, i: number): [low: number, high: number] {
-  switch (space.type) {
-    case "discrete": {
-      const start = space.start ?? 0;
-      return [start, start + space.n - 1];
-    }
-    case "multiDiscrete":
-      return [0, space.nvec[i] - 1];
-    case "multiBinary":
-      return [0, 1];
-    default: {
-      const { low, high } = space as BoxSpace;
-      const at = (bound: number | readonly number[]) =>
-        typeof bound === "number" ? bound : bound[i];
-      return [at(low), at(high)];
-    }
-  }
-}
-
-function isInside(
-  space: Space,
-  number: number,
-  i: number,
-  bounded: boolean,
-): boolean {
-  if (space.type === "box" && !bounded) return true;
-  const [low, high] = boundsOf(space, i);
-  const isFloat = space.type === "box" && space.dtype.startsWith("float");
-  const rounding = isFloat ? ROUNDING : 0;
-  return number >= low - rounding * Math.max(1, Math.abs(low)) &&
-    number <= high + rounding * Math.max(1, Math.abs(high));
-}
-
-function wanted({ space, dtype }: Leaf, i: number, bounded: boolean): string {
-  const kind = dtype.startsWith("float") ? "a finite number" : "a whole number";
-  if (space.type === "box" && !bounded) {
-    return dtype === "uint8" ? `${kind} from 0 to 255` : kind;
-  }
-  const [low, high] = boundsOf(space, i);
-  if (low === -Infinity && high === Infinity) return kind;
-  return `${kind} from ${low} to ${high}`;
+  for (const key of keys) part = (part as Record<string, unknown>)?.[key];
+  const length = (part as ArrayLike<number> | undefined)?.length;
+  if (length === rows * size) return part as ArrayLike<number>;
+  const given = (length ?? 0) / rows;
+  const found = part === undefined
+    ? "are missing"
+    : length === undefined
+    ? "are a record"
+    : Number.isInteger(given)
+    ? `have the shape [${given}]`
+    : `have ${length} numbers for ${rows} rows`;
+  throw refusal(episode, `its ${name} ${found}, expected ${shapeOf(space)}`);
 }

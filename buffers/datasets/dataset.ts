@@ -16,14 +16,7 @@ import {
 } from "./columns.ts";
 import { type Columns, DatasetRows } from "./dataset_rows.ts";
 import { checkEpisode } from "./episodes.ts";
-
-/** Spaces of recorded values, such as those of an environment. */
-export interface Spaces {
-  /** Space of one observation. */
-  readonly observationSpace: Space;
-  /** Space of one action. */
-  readonly actionSpace: Space;
-}
+import { misfit, type Spaces } from "./spaces.ts";
 
 /** Options of the episodes that a {@linkcode Dataset} learns from. */
 export interface SplitOptions {
@@ -197,6 +190,19 @@ export class Dataset {
     this.heldOut = new DatasetRows(this.#columns, heldOut, starts);
   }
 
+  /**
+   * Checks that the data fits spaces, such as those of an environment to act in: kinds
+   * and shapes, not bounds.
+   *
+   * @param spaces The spaces.
+   * @throws {RangeError} If it does not; the message names both shapes.
+   */
+  checkSpaces(spaces: Spaces): void {
+    const problem = misfit(this, spaces);
+    if (problem === undefined) return;
+    throw new RangeError(`Cannot use the data set: ${problem}`);
+  }
+
   /** Mean return of all episodes. */
   get meanReturn(): number {
     return this.returns.reduce((sum, it) => sum + it, 0) / this.numEpisodes;
@@ -257,7 +263,7 @@ export class Dataset {
     const { observations, actions, masks, rewards, terminated } = this.#columns;
     const columns = [...observations, ...actions, ...masks ? [masks] : []];
     const hash = sha256.create();
-    const forms = columns.map(({ name, size, dtype }) => [name, size, dtype]);
+    const forms = columns.map(({ name, box }) => [name, box.shape, box.dtype]);
     hash.update(new TextEncoder().encode(JSON.stringify(forms)));
     const arrays = columns.map(({ data }) => data);
     for (const array of [this.#starts, ...arrays, rewards, terminated]) {
@@ -285,16 +291,16 @@ function readColumns(
   starts: Int32Array,
 ): Columns {
   const rows = starts[episodes.length];
-  const observations = columnsOf(observationSpace, "observations", rows);
-  const actions = columnsOf(actionSpace, "actions", rows);
-  const [rewards] = columnsOf(REWARD, "rewards", rows);
+  const observations = columnsOf(observationSpace, "observations", { rows });
+  const actions = columnsOf(actionSpace, "actions", { rows, bounded: true });
+  const [rewards] = columnsOf(REWARD, "rewards", { rows });
   const terminated = new Uint8Array(rows);
   const masks = masksOf(episodes, actionSpace, rows);
   episodes.forEach((it, episode) => {
     const at = starts[episode], end = starts[episode + 1];
     const steps = end - at - 1;
-    const seen = { episode, at, rows: steps + 1, bounded: false };
-    const taken = { episode, at, rows: steps, bounded: true };
+    const seen = { episode, at, rows: steps + 1 };
+    const taken = { episode, at, rows: steps };
     for (const part of observations) fillColumn(part, it.observations, seen);
     for (const part of actions) fillColumn(part, it.actions, taken);
     fillColumn(rewards, it.rewards, taken);
@@ -342,7 +348,7 @@ function masksOf(
     );
   }
   const n = choices.reduce((sum, it) => sum + it, 0);
-  return columnsOf({ type: "multiBinary", n }, "action masks", rows)[0];
+  return columnsOf({ type: "multiBinary", n }, "action masks", { rows })[0];
 }
 
 /** Throws where an action is one that its mask forbids. */

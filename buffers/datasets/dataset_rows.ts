@@ -117,7 +117,7 @@ export class DatasetRows {
   allocate(rows: number): DatasetBatch {
     const { observationSpace, actionSpace, masks } = this.#columns;
     const batchOf = (space: Space) => {
-      const arrays = columnsOf(space, "", rows).map(({ data }) => data);
+      const arrays = columnsOf(space, "", { rows }).map(({ data }) => data);
       return nestArrays(space, arrays.values());
     };
     const masksOf = () => new Uint8Array(rows * masks!.size);
@@ -189,8 +189,7 @@ export class DatasetRows {
    * @param batch Batch of {@linkcode DatasetRows.allocate}, which is filled.
    * @param options Length of the sequences.
    * @returns The same batch.
-   * @throws {RangeError} If the batch does not hold whole sequences, or there are no
-   * steps.
+   * @throws {RangeError} If the batch does not hold whole sequences.
    */
   sample(
     random: Pick<RandomSource, "integer">,
@@ -202,9 +201,6 @@ export class DatasetRows {
       throw new RangeError(
         `Cannot draw sequences of ${numSteps} steps into ${rows} rows: expected a whole number of them`,
       );
-    }
-    if (this.numSteps === 0) {
-      throw new RangeError("Cannot draw from 0 steps: expected one or more");
     }
     const steps = new Int32Array(rows);
     for (let i = 0; i < rows; i++) {

@@ -1,5 +1,4 @@
 import type { BoxDtype, BoxSpace, Space } from "@bellman/types";
-import { shapeOf } from "./columns.ts";
 
 /** Space as Minari's metadata describe it. */
 interface MinariSpace {
@@ -143,30 +142,4 @@ function spaceOf(space: MinariSpace): Space {
   throw new RangeError(
     `Cannot read a space of the kind '${type}': expected Box, Discrete, MultiDiscrete, MultiBinary, Dict or Tuple`,
   );
-}
-
-/** Says where recorded values are not of a space, with both shapes; undefined if they are. */
-export function misfit(
-  name: string,
-  recorded: Space,
-  wanted: Space,
-): string | undefined {
-  const parts = wanted.type === "dict" || wanted.type === "tuple"
-    ? Object.entries<Space>({ ...wanted.spaces })
-    : [];
-  const own: Record<string, Space> = {
-    ...(recorded as { spaces?: Record<string, Space> }).spaces,
-  };
-  const isNest = parts.length > 0 && recorded.type === wanted.type &&
-    parts.every(([key]) => Object.hasOwn(own, key));
-  if (!isNest) {
-    const [found, expected] = [shapeOf(recorded), shapeOf(wanted)];
-    return found === expected
-      ? undefined
-      : `its ${name} are ${found}, expected ${expected}`;
-  }
-  for (const [key, inner] of parts) {
-    const problem = misfit(`${name}.${key}`, own[key], inner);
-    if (problem !== undefined) return problem;
-  }
 }

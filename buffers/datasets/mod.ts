@@ -36,8 +36,14 @@ export {
   minariEpisodes,
   type MinariOptions,
 } from "./minari.ts";
-export * from "./open_dataset.ts";
+export {
+  type MinariData,
+  openDataset,
+  type OpenDatasetOptions,
+  readMinari,
+} from "./open_dataset.ts";
 export * from "./write_minari.ts";
+export type { Spaces } from "./spaces.ts";
 export type { Episode, RecordedValues } from "@bellman/types";
 export type {
   ArrayField,

@@ -2,10 +2,11 @@ import { builtin, rewordError, toPath } from "@bellman/files";
 import { loadNpz } from "@bellman/files/npz";
 import type { Episode, Space } from "@bellman/types";
 import { episodesFromArrays } from "./arrays.ts";
-import { Dataset, type Spaces, type SplitOptions } from "./dataset.ts";
+import { Dataset, type SplitOptions } from "./dataset.ts";
 import { openHdf5, reasonOf } from "./hdf5.ts";
 import { minariEpisodes, type MinariOptions } from "./minari.ts";
-import { fromMinariSpace, misfit } from "./minari_spaces.ts";
+import { fromMinariSpace } from "./minari_spaces.ts";
+import { misfit, type Spaces } from "./spaces.ts";
 
 /** Episodes and spaces of a folder of Minari. */
 export interface MinariData extends Spaces {
@@ -197,20 +198,13 @@ export async function openDataset(
     : await readMinari(name);
   const { observationSpace = data.observationSpace } = options;
   const { actionSpace = data.actionSpace } = options;
-  const problem = misfit(
-    "observations",
-    data.observationSpace,
-    observationSpace,
-  ) ?? misfit("actions", data.actionSpace, actionSpace);
+  const spaces = { observationSpace, actionSpace };
+  const problem = misfit(data, spaces);
   if (problem !== undefined) {
     throw new RangeError(`Cannot use '${name}': ${problem}`);
   }
   try {
-    return new Dataset(data.episodes, {
-      ...options,
-      observationSpace,
-      actionSpace,
-    });
+    return new Dataset(data.episodes, { ...options, ...spaces });
   } catch (error) {
     throw rewordError(error, (it) => `${name}: ${it}`);
   }

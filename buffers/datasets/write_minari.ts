@@ -1,17 +1,17 @@
 import { builtin, replaceFile, syncFolder, toPath } from "@bellman/files";
 import type { BoxArray, DictSpace, Episode, Space } from "@bellman/types";
 import { type Column, columnsOf, fillColumn } from "./columns.ts";
-import type { Spaces } from "./dataset.ts";
 import { checkEpisode } from "./episodes.ts";
 import { type File, type Group, openHdf5 } from "./hdf5.ts";
 import { ITEM, MASKS, PREFIX } from "./minari.ts";
-import { misfit, toMinariSpace } from "./minari_spaces.ts";
+import { toMinariSpace } from "./minari_spaces.ts";
 import {
   MAIN_FILE,
   METADATA,
   type Metadata,
   readMetadata,
 } from "./open_dataset.ts";
+import { misfit, type Spaces } from "./spaces.ts";
 
 /** Version of Minari whose files these are. */
 const MINARI_VERSION = "0.5.4";
@@ -125,10 +125,8 @@ async function append(
   const { promises: fs } = builtin("node:fs");
   const { join } = builtin("node:path");
   const file = join(data, MAIN_FILE), temporary = `${file}.tmp`;
-  const { metadata, observationSpace, actionSpace } = readMetadata(file);
-  const problem =
-    misfit("observations", observationSpace, options.observationSpace) ??
-      misfit("actions", actionSpace, options.actionSpace);
+  const { metadata, ...spaces } = readMetadata(file);
+  const problem = misfit(spaces, options);
   if (problem !== undefined) {
     throw new RangeError(`Cannot append to '${data}': ${problem}`);
   }
@@ -208,13 +206,13 @@ function addEpisode(
   if (seed !== undefined) {
     group.create_attribute("seed", BigInt64Array.of(BigInt(seed)), []);
   }
-  const place = { episode: number, at: 0, bounded: false };
+  const place = { episode: number, at: 0 };
   const add = (
     name: "observations" | "actions",
     space: Space,
     rows: number,
   ) => {
-    for (const column of columnsOf(space, name, rows)) {
+    for (const column of columnsOf(space, name, { rows })) {
       fillColumn(column, episode[name], { ...place, rows });
       addColumn(group, [name, ...namesOf(space, column.keys)], column, rows);
     }
@@ -250,7 +248,7 @@ function namesOf(space: Space, [key, ...keys]: readonly string[]): string[] {
 function addColumn(
   episode: Group,
   path: readonly string[],
-  { space, data }: Column,
+  { space, box, data }: Column,
   rows: number,
 ): void {
   let group = episode;
@@ -258,15 +256,10 @@ function addColumn(
     const isThere = group.keys().includes(name);
     group = isThere ? group.get(name) as Group : group.create_group(name);
   }
-  const shape = space.type === "box"
-    ? [rows, ...space.shape]
-    : space.type === "discrete"
-    ? [rows]
-    : [rows, data.length / rows];
   group.create_dataset({
     name: path.at(-1)!,
     data: ofNumPy(data, space.type),
-    shape,
+    shape: [rows, ...box.shape],
   });
 }
 
