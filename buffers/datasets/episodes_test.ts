@@ -1,7 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ReplayBuffer } from "../replay/replay_buffer.ts";
-import { type Episode, loadEpisodes } from "./episodes.ts";
+import type { Episode } from "@bellman/types";
+import { loadEpisodes } from "./episodes.ts";
 
 const fields = {
   observation: {
