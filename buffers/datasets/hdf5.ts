@@ -2,13 +2,18 @@ import type { File, Group } from "npm:h5wasm@^0.10.3";
 
 export type { File, Group };
 
+// Deno fetches what is imported by name before a program starts: 4 MB.
+const H5WASM = import.meta.resolve("./h5wasm.ts");
+
 /** Opens an HDF5 file on the disk with npm's `h5wasm`, which is loaded here alone. */
 export async function openHdf5(
   path: string,
   mode: "r" | "a" | "w",
 ): Promise<File> {
   try {
-    const { default: h5wasm } = await import("npm:h5wasm@^0.10.3/node");
+    const { default: h5wasm }: typeof import("./h5wasm.ts") = await import(
+      /* webpackIgnore: true */ /* @vite-ignore */ H5WASM
+    );
     // Otherwise errors are printed, and what was asked for is empty.
     (await h5wasm.ready).activate_throwing_error_handler();
     return new h5wasm.File(path, mode);

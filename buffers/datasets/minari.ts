@@ -51,11 +51,11 @@ export const MASKS = "action_mask";
  * and Boolean numbers become plain ones. Parts that are texts, such as MiniGrid's
  * `mission`, are left out. Of `infos`, `action_mask` is read.
  *
- * This package reads no HDF5 itself. In Deno, `npm:h5wasm/node` opens files from
- * the disk, and `npm:h5wasm` those that were written to its own file system:
+ * `readMinari` reads a whole folder from the disk. `@bellman/buffers/hdf5` opens single
+ * files there, and `npm:h5wasm` those that were written to its own file system:
  *
  * ```ts ignore
- * import h5wasm from "npm:h5wasm/node";
+ * import h5wasm from "@bellman/buffers/hdf5";
  *
  * await h5wasm.ready;
  * const file = new h5wasm.File("main_data.hdf5", "r");
