@@ -11,12 +11,10 @@ export async function openHdf5(
   mode: "r" | "a" | "w",
 ): Promise<File> {
   try {
-    const { default: h5wasm }: typeof import("./h5wasm.ts") = await import(
+    const { openFile }: typeof import("./h5wasm.ts") = await import(
       /* webpackIgnore: true */ /* @vite-ignore */ H5WASM
     );
-    // Otherwise errors are printed, and what was asked for is empty.
-    (await h5wasm.ready).activate_throwing_error_handler();
-    return new h5wasm.File(path, mode);
+    return await openFile(path, mode) as File;
   } catch (error) {
     const reason = reasonOf((error as Error).message);
     throw new Error(`Cannot open '${path}' as HDF5: ${reason}`);

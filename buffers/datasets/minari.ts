@@ -55,10 +55,9 @@ export const MASKS = "action_mask";
  * files there, and `npm:h5wasm` those that were written to its own file system:
  *
  * ```ts ignore
- * import h5wasm from "@bellman/buffers/hdf5";
+ * import { openFile } from "@bellman/buffers/hdf5";
  *
- * await h5wasm.ready;
- * const file = new h5wasm.File("main_data.hdf5", "r");
+ * const file = await openFile("main_data.hdf5", "r");
  * loadEpisodes(buffer, minariEpisodes(file));
  * ```
  *
