@@ -2,17 +2,16 @@ import type { File, Group } from "npm:h5wasm@^0.10.3";
 
 export type { File, Group };
 
-// Deno fetches what is imported by name before a program starts: 4 MB.
-const H5WASM = import.meta.resolve("./h5wasm.ts");
-
 /** Opens an HDF5 file on the disk with npm's `h5wasm`, which is loaded here alone. */
 export async function openHdf5(
   path: string,
   mode: "r" | "a" | "w",
 ): Promise<File> {
   try {
+    // Deno fetches what is imported by name before a program starts: 4 MB.
+    const url = import.meta.resolve("./h5wasm.ts");
     const { openFile }: typeof import("./h5wasm.ts") = await import(
-      /* webpackIgnore: true */ /* @vite-ignore */ H5WASM
+      /* webpackIgnore: true */ /* @vite-ignore */ url
     );
     return await openFile(path, mode) as File;
   } catch (error) {
