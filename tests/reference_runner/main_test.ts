@@ -6,7 +6,8 @@ import { nodeTest } from "../testdata/run_node.ts";
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 function reference(...args: string[]) {
-  const main = ["-P=run", "tests/reference_runner/main.ts"];
+  const flags = ["--lock=tests/deno.lock", "-P=run"];
+  const main = [...flags, "tests/reference_runner/main.ts"];
   return runDeno([...main, ...args], { cwd: ROOT });
 }
 
