@@ -68,7 +68,7 @@ export function checkParts(parts: AnyParts, title: string): void {
 /** Options of an agent. */
 const OPTIONS: readonly (keyof AgentOptions)[] = [
   ...["config", "seed", "totalTimesteps", "normalization"] as const,
-  ...["engine", "threads", "onNotice"] as const,
+  ...["data", "engine", "threads", "onNotice"] as const,
 ];
 
 const META: OptionKinds<Meta> = {

@@ -43,6 +43,7 @@ import type {
   PolicyOptions,
   StateTree,
   Statistics,
+  StepsTaken,
   Trainable,
   VecStep,
 } from "@bellman/types";
@@ -135,8 +136,13 @@ export class Agent<
   readonly qValues?: QValues;
   /** The replay buffer, if it is in a file. */
   readonly rows?: ReplayStore;
-  /** Memory of transitions: a rollout or replay buffer. */
+  /** Memory of transitions: a rollout or replay buffer, or recorded data. */
   readonly memory: Memory;
+  /**
+   * Counts the steps of the next updates, where recorded data alone is learned from: the
+   * training loop then gets no environment.
+   */
+  declare readonly advance?: () => StepsTaken;
   /** Number of updates in the last call of `update`. */
   updatesInCall = 0;
   readonly #title: string;
@@ -222,6 +228,7 @@ export class Agent<
       random: random.split("init"),
       observations,
       rewards: normalization.rewards,
+      data: options.data,
       learned,
     };
     const { config, parts } = buildParts(algorithm, context, options);
@@ -238,6 +245,13 @@ export class Agent<
     this.model = policy;
     this.memory = memory;
     if (memory.store?.isInFile) this.rows = memory.store;
+    if (memory.advance !== undefined) {
+      this.advance = () => {
+        const steps = memory.advance!();
+        this.#count(this.#progress.steps + steps);
+        return { steps, episodes: [] };
+      };
+    }
     this.#title = title;
     this.#spaces = spaces;
     this.#parts = parts;

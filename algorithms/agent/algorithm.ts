@@ -1,3 +1,4 @@
+import type { Dataset } from "@bellman/buffers/datasets";
 import type {
   ArrayWithShape,
   BackendName,
@@ -246,6 +247,12 @@ export interface AgentOptions<Config extends object = object> {
    */
   readonly normalization?: Normalization;
   /**
+   * Recorded episodes to learn from, of the same spaces.
+   *
+   * @default none
+   */
+  readonly data?: Dataset;
+  /**
    * Engine of acting and learning: ONNX Runtime on compiled graphs, or
    * TensorFlow.js.
    *
@@ -322,6 +329,12 @@ export interface AgentContext
    * @default false
    */
   readonly masked?: boolean;
+  /**
+   * Recorded episodes to learn from.
+   *
+   * @default none
+   */
+  readonly data?: Dataset;
 }
 
 /** Scalars by name. */
@@ -503,6 +516,13 @@ export interface Memory<B = Tensors> {
     output: PolicyOutput,
     inputs: PolicyResultInputs,
   ): Readonly<Record<string, tf.Tensor | undefined>>;
+  /**
+   * Returns the number of steps that count as taken before the next updates, of a memory
+   * that no step is added to.
+   *
+   * @default steps are added
+   */
+  advance?(): number;
   /**
    * Adds a transition; copied.
    *

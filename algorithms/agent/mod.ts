@@ -1,6 +1,13 @@
 /**
  * Common parts of reinforcement-learning algorithms: acting, recording transitions,
- * compiling updates, random streams, counting, saving and exporting. An algorithm is an
+ * compiling updates, random streams, counting, saving and export {
+  type DataBatch,
+  DataMemory,
+  type DataMemoryOptions,
+  type DataShare,
+  replayWithData,
+} from "./data_memory.ts";
+exporting. An algorithm is an
  * {@linkcode Algorithm}: its settings, its networks, its update as a pure function, and
  * its memory of transitions.
  *

@@ -65,7 +65,8 @@ import type { TrainOptions } from "./train_options.ts";
  * another call.
  *
  * @param algorithm Agent to train; not closed.
- * @param env Training environment, none if the agent steps its own; not closed.
+ * @param env Training environment; none if the agent steps its own, or learns from data
+ * alone. Not closed.
  * @param options Length, evaluations, checkpoints, logs.
  * @returns Final numbers of the run, and the reason for its end.
  * @throws {TrainingDivergedError} If a loss or parameter is no longer finite.
@@ -112,12 +113,12 @@ import type { TrainOptions } from "./train_options.ts";
  */
 export async function train(
   algorithm: Trainable | SteppingAlgorithm,
-  env: VecEnv | undefined,
+  env: VecEnv | null | undefined,
   options: TrainOptions,
 ): Promise<TrainResult> {
   const { loggers = [] } = options ?? {};
   try {
-    return await new TrainingLoop(algorithm, env, options).run();
+    return await new TrainingLoop(algorithm, env ?? undefined, options).run();
   } finally {
     for (const logger of loggers) logger.close();
   }
