@@ -164,7 +164,7 @@ export function unusedOnPolicy(
  * ```
  */
 export function onPolicyModel(
-  config: OnPolicyConfig,
+  config: OnPolicyModelConfig,
   context: Pick<AgentContext, "observationSpace" | "actionSpace">,
   actions?: "gaussian" | "squashed",
 ): ActorCritic {
@@ -189,6 +189,22 @@ export function onPolicyModel(
     },
   };
 }
+
+/** Settings of {@linkcode onPolicyModel}. */
+export type OnPolicyModelConfig = Pick<
+  OnPolicyConfig,
+  | "activation"
+  | "hiddenSizes"
+  | "initialLogStd"
+  | "lstmSize"
+  | "network"
+  | "numSteps"
+  | "orthogonalInit"
+  | "partNetworks"
+  | "sdeSampleFrequency"
+  | "useSde"
+  | "valueNetwork"
+>;
 
 /**
  * Creates the rollout buffer of on-policy actor-critics, with advantages and returns.

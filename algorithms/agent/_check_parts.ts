@@ -81,6 +81,7 @@ const META: OptionKinds<Meta> = {
   statistics: OBJECT,
   smallConfig: OBJECT,
   hasReplay: FLAG,
+  learnsFromData: FLAG,
   isGreedy: FLAG,
   defaultedBy: OBJECT,
   unusedSettings: FUNCTION,

@@ -125,6 +125,12 @@ export interface Meta<Config extends object = object> {
    */
   readonly hasReplay?: boolean;
   /**
+   * True if it learns from recorded data alone, and steps are updates.
+   *
+   * @default false
+   */
+  readonly learnsFromData?: boolean;
+  /**
    * True if the policy is always greedy and exploration is separate: evaluation is then
    * deterministic.
    *

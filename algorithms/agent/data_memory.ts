@@ -1,5 +1,9 @@
 import type { Dataset, DatasetBatch } from "@bellman/buffers/datasets";
-import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
+import {
+  RandomStream,
+  type TensorData,
+  type TensorType,
+} from "@bellman/compute";
 import {
   choicesOf,
   type DictOf,
@@ -23,6 +27,14 @@ import { Replay, type ReplayBatch, type ReplayOptions } from "./replay.ts";
 export interface DataBatch extends ReplayBatch {
   /** 1 where a sequence or an episode starts at the row, else 0 `[batch]`. */
   readonly starts: tf.Tensor1D;
+  /** Encoded observations of held-out steps, if there are some; see `judges`. */
+  readonly heldObservations?: tf.Tensor;
+  /** Actions of the held-out steps. */
+  readonly heldActions?: tf.Tensor;
+  /** Starts of the held-out steps. */
+  readonly heldStarts?: tf.Tensor1D;
+  /** Action masks of the held-out steps. */
+  readonly heldActionMasks?: tf.Tensor2D;
 }
 
 /** Options of {@link DataMemory}. */
@@ -41,6 +53,12 @@ export interface DataMemoryOptions {
    * @default 1
    */
   readonly rewardScale?: number;
+  /**
+   * Updates from one look at the held-out steps to the next.
+   *
+   * @default 100
+   */
+  readonly judgeEvery?: number;
 }
 
 /**
@@ -79,7 +97,11 @@ export class DataMemory implements Memory<DataBatch> {
   readonly data: Dataset | undefined;
   readonly #options: DataMemoryOptions;
   readonly #rows: DatasetBatch | undefined;
-  readonly #read: (rows: DatasetBatch) => Sample["batch"];
+  readonly #heldRows: DatasetBatch | undefined;
+  readonly #read: (rows: DatasetBatch) => Arrays;
+  readonly #readHeld: (rows: DatasetBatch) => Arrays;
+  /** The last held-out steps. */
+  #held: Arrays = {};
   /** SHA-256 of the data of a restored state, where there is none. */
   #sha256 = "";
 
@@ -96,7 +118,7 @@ export class DataMemory implements Memory<DataBatch> {
     options: DataMemoryOptions,
   ) {
     const { data } = context, { batchSize } = options;
-      const { actionShape: shape, actionDtype: dtype } = policy.distribution;
+    const { actionShape: shape, actionDtype: dtype } = policy.distribution;
     const seen = rowsOf(batchSize, policy.observationInput);
     const number = rowsOf(batchSize, NUMBER);
     const choices = context.masked ? choicesOf(policy) : 0;
@@ -104,16 +126,25 @@ export class DataMemory implements Memory<DataBatch> {
     this.data = data;
     this.#options = options;
     this.#rows = data?.training.allocate(batchSize);
+    const hasHeld = data !== undefined && data.heldOut.numSteps > 0;
+    this.#heldRows = hasHeld ? data.heldOut.allocate(batchSize) : undefined;
     this.#read = readerOf(context, policy, options);
-    this.batch = {
+    this.#readHeld = readerOf(context, policy, options);
+    const own = {
       observations: seen,
-      nextObservations: seen,
       actions: rowsOf(batchSize, { shape, dtype }),
+      starts: number,
+      ...choices > 0 && { actionMasks: masks },
+    };
+    this.batch = {
+      ...own,
+      nextObservations: seen,
       rewards: number,
       terminated: rowsOf(batchSize, FLAG),
-      starts: number,
-      ...choices > 0 && { actionMasks: masks, nextActionMasks: masks },
+      ...choices > 0 && { nextActionMasks: masks },
+      ...hasHeld && heldNames(own),
     } as Memory<DataBatch>["batch"];
+    if (hasHeld) this.#held = this.#judged(new RandomStream(0));
   }
 
   /**
@@ -145,12 +176,32 @@ export class DataMemory implements Memory<DataBatch> {
    *
    * @throws {TypeError} If there is no data.
    */
-  sample(random: RandomStream): Sample {
+  sample(random: RandomStream, progress?: Progress): Sample {
     if (this.#rows === undefined) {
       throw new TypeError("Cannot learn without data: expected { data }");
     }
     const { numSteps } = this.#options, { training } = this.data!;
-    return { batch: this.#read(training.sample(random, this.#rows, { numSteps })) };
+    const rows = training.sample(random, this.#rows, { numSteps });
+    if (progress && this.judges(progress)) this.#held = this.#judged(random);
+    return { batch: { ...this.#read(rows), ...this.#held } };
+  }
+
+  /** Tells if the next update gets other held-out steps, to report their loss. */
+  judges({ updates }: Pick<Progress, "updates">): boolean {
+    const { judgeEvery = 100 } = this.#options;
+    return this.#heldRows !== undefined && updates % judgeEvery === 0;
+  }
+
+  #judged(random: RandomStream): Arrays {
+    const { numSteps } = this.#options;
+    const rows = this.data!.heldOut.sample(random, this.#heldRows!, {
+      numSteps,
+    });
+    const { observations, actions, starts, actionMasks } = this.#readHeld(rows);
+    return heldNames({
+      ...{ observations, actions, starts },
+      ...actionMasks && { actionMasks },
+    });
   }
 
   /** Saves the SHA-256 of the data. */
@@ -174,12 +225,25 @@ export class DataMemory implements Memory<DataBatch> {
   }
 }
 
+/** Arrays of a batch by name. */
+type Arrays = Readonly<Record<string, DictOf<TensorData>>>;
+
+/** Renames the entries of held-out steps. */
+function heldNames<T>(own: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(own)
+      .map((
+        [name, it],
+      ) => [`held${name[0].toUpperCase()}${name.slice(1)}`, it]),
+  );
+}
+
 /** Makes a function from steps of a data set to what an update takes. */
 function readerOf(
   { observations, actionSpace, masked }: BuildContext,
   policy: Policy,
   { batchSize, rewardScale = 1 }: DataMemoryOptions,
-): (rows: DatasetBatch) => Sample["batch"] {
+): (rows: DatasetBatch) => Arrays {
   const [now, next] = [0, 1].map(() => observations.reader(batchSize));
   const actions = policyActions(policy, actionSpace as BoxSpace);
   const rewards = new Float32Array(batchSize);
@@ -278,7 +342,10 @@ export function replayWithData(
     return new Replay(context, policy, options);
   }
   checkShare(context, options);
-  const rows = Math.min(batchSize, Math.max(1, Math.round(dataShare * batchSize)));
+  const rows = Math.min(
+    batchSize,
+    Math.max(1, Math.round(dataShare * batchSize)),
+  );
   const data = new DataMemory(context, policy, { batchSize: rows });
   if (rows === batchSize) return data;
   const rest = { ...options, batchSize: batchSize - rows };
@@ -313,14 +380,22 @@ class MixedMemory implements Memory<ReplayBatch> {
     const rowsIn = (it: Memory["batch"]) =>
       (it.rewards as TensorType).shape[0] as number;
     const all = rowsIn(replay.batch as never) + rowsIn(data.batch as never);
-    const entries = Object.entries(replay.batch) as [string, DictOf<TensorType>][];
-    const types = entries.map(([name, type]) => [
-      name,
-      mapParts<TensorType, TensorType>(type, ({ shape: [, ...rest], dtype }) => ({
-        shape: [all, ...rest],
-        dtype,
-      })),
-    ] as const);
+    const entries = Object.entries(replay.batch) as [
+      string,
+      DictOf<TensorType>,
+    ][];
+    const types = entries.map(([name, type]) =>
+      [
+        name,
+        mapParts<TensorType, TensorType>(
+          type,
+          ({ shape: [, ...rest], dtype }) => ({
+            shape: [all, ...rest],
+            dtype,
+          }),
+        ),
+      ] as const
+    );
     this.batch = Object.fromEntries(types) as never;
     this.#arrays = Object.fromEntries(types.map(([name, type]) => [
       name,
@@ -371,7 +446,10 @@ class MixedMemory implements Memory<ReplayBatch> {
 }
 
 function allocate({ shape, dtype }: TensorType): TensorData {
-  const size = (shape as readonly number[]).reduce((product, n) => product * n, 1);
+  const size = (shape as readonly number[]).reduce(
+    (product, n) => product * n,
+    1,
+  );
   if (dtype === "float32") return new Float32Array(size);
   return dtype === "int32" ? new Int32Array(size) : new Uint8Array(size);
 }

@@ -68,6 +68,7 @@ const OBSERVATIONS = [
   "observations",
   "nextObservations",
   "betweenObservations",
+  "heldObservations",
 ] as const;
 
 /** Encodes the observations of a batch, and turns `terminated` into numbers. */

@@ -1,13 +1,6 @@
 /**
  * Common parts of reinforcement-learning algorithms: acting, recording transitions,
- * compiling updates, random streams, counting, saving and export {
-  type DataBatch,
-  DataMemory,
-  type DataMemoryOptions,
-  type DataShare,
-  replayWithData,
-} from "./data_memory.ts";
-exporting. An algorithm is an
+ * compiling updates, random streams, counting, saving and exporting. An algorithm is an
  * {@linkcode Algorithm}: its settings, its networks, its update as a pure function, and
  * its memory of transitions.
  *
@@ -37,6 +30,7 @@ exporting. An algorithm is an
 export * from "./agent.ts";
 export * from "./algorithm.ts";
 export * from "./device_agent.ts";
+export * from "./data_memory.ts";
 export { differenceOf } from "./saved_parts.ts";
 export type { DeviceEnv, DeviceEpisodes, DeviceStep } from "./device_loop.ts";
 export type { QValues } from "./q_values.ts";

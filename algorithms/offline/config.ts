@@ -1,22 +1,174 @@
 import type { OnPolicyConfig } from "@bellman/a2c";
 import { type ConfigSchema, defaultsOf } from "@bellman/agent";
-import type { InitializerName } from "@bellman/policies";
+import type { SacConfig } from "@bellman/sac";
 import schema from "./config.schema.json" with { type: "json" };
 
 /**
- * Settings of cloning (bc) and of implicit Q-learning (iql), which take some of them
- * each. The comments are the command line's `--help`; the tags are the defaults, ranges
+ * Settings of cloning (bc) and of implicit Q-learning (iql), each of which takes some of
+ * them. The comments are the command line's `--help`; the tags are the defaults, ranges
  * and other names, for YAML files and `--set` as well.
  *
- * @defaults {"learningRate": 0.0003, "learningRateSchedule": "constant", "numSteps": 16}
+ * @defaults {"learningRate": 0.0003, "learningRateSchedule": "constant", "entropyCoefficient": 0}
  */
-interface LayersConfig
-  extends
-    Pick<
-      OnPolicyConfig,
-      | "network"
-      | "partNetworks"
-      | "learningRate"
-      | "learningRateSchedule"
-      | "initialLogStd"
-    > {}
+export interface OfflineConfig extends
+  Pick<
+    OnPolicyConfig,
+    | "entropyCoefficient"
+    | "gamma"
+    | "initialLogStd"
+    | "learningRate"
+    | "learningRateSchedule"
+    | "lstmSize"
+    | "network"
+    | "orthogonalInit"
+    | "partNetworks"
+    | "valueNetwork"
+  >,
+  Pick<SacConfig, "initializer" | "tau"> {
+  /**
+   * Policy of the clone: that of ppo and a2c (actorCritic), of sac (squashed), or of td3 (deterministic), so that these go on from its weights.
+   *
+   * @default "actorCritic"
+   */
+  policy: "actorCritic" | "squashed" | "deterministic";
+  /**
+   * Distribution of box actions of the actorCritic policy, as ppo's actions.
+   *
+   * @default "gaussian"
+   */
+  actions: "gaussian" | "squashed";
+  /**
+   * Units of each hidden layer of the mlp network; null takes those of the algorithm that goes on: [64, 64] for actorCritic, [256, 256] for others.
+   *
+   * @default null
+   * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
+   * @maxItems 100
+   * @alias hidden_sizes
+   */
+  hiddenSizes: number[] | null;
+  /**
+   * Activation function of each layer of the mlp network; null takes that of the algorithm that goes on: tanh for actorCritic, relu for others.
+   *
+   * @default null
+   */
+  activation: OnPolicyConfig["activation"] | null;
+  /**
+   * Steps in a batch.
+   *
+   * @default 256
+   * @minimum 1
+   * @maximum 100000000
+   * @asType integer
+   * @alias batch_size
+   */
+  batchSize: number;
+  /**
+   * Steps of each sequence that a recurrent network is cloned on; a divisor of batchSize.
+   *
+   * @default 16
+   * @minimum 1
+   * @maximum 1000000
+   * @asType integer
+   * @alias sequence_length
+   */
+  numSteps: number;
+  /**
+   * Expectile of the value among the Q-values of the data's actions: 0.5 is their mean, towards 1 their maximum.
+   *
+   * @default 0.7
+   * @exclusiveMinimum 0
+   * @exclusiveMaximum 1
+   * @alias iql_tau
+   */
+  expectile: number;
+  /**
+   * Inverse temperature of the policy's weights exp(beta * advantage): 0 clones all actions alike.
+   *
+   * @default 3
+   * @minimum 0
+   * @maximum 1e30
+   */
+  beta: number;
+  /**
+   * Largest weight of a step in the policy's loss.
+   *
+   * @default 100
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias exp_adv_max, max_weight
+   */
+  weightMax: number;
+  /**
+   * Learning rate of the Q-functions and the value; null uses learningRate.
+   *
+   * @default null
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias critic_learning_rate, qf_lr
+   */
+  criticLearningRate: number | null;
+  /**
+   * Schedule of the policy's learning rate over the run's updates.
+   *
+   * @default "cosine"
+   */
+  policySchedule: "constant" | "linear" | "cosine";
+  /**
+   * Factor of the rewards; returnRange makes returns of the data differ by 1000.
+   *
+   * @default "returnRange"
+   * @alias reward_scale
+   */
+  rewardScale: number | "returnRange";
+}
+
+const { properties } = schema as ConfigSchema;
+
+/** Returns the part of the settings that an algorithm takes. */
+function schemaOf(
+  names: readonly (keyof OfflineConfig)[],
+  defaults: Partial<OfflineConfig> = {},
+): ConfigSchema {
+  const own = names.map((name) => {
+    const changed = name in defaults ? { default: defaults[name] } : {};
+    return [name, { ...properties[name], ...changed }];
+  });
+  return { properties: Object.fromEntries(own) };
+}
+
+const LAYERS = [
+  ...["network", "partNetworks", "hiddenSizes", "activation"] as const,
+  "initializer",
+] as const;
+
+const BC = [
+  ...["policy", "actions", "learningRate", "learningRateSchedule"] as const,
+  ...["batchSize", "numSteps", "entropyCoefficient", ...LAYERS] as const,
+  ...["lstmSize", "valueNetwork", "initialLogStd", "orthogonalInit"] as const,
+] as const;
+
+const IQL = [
+  ...["expectile", "beta", "weightMax", "gamma", "tau"] as const,
+  ...["learningRate", "criticLearningRate", "policySchedule"] as const,
+  ...["batchSize", "rewardScale", ...LAYERS] as const,
+] as const;
+
+/** Settings of cloning. */
+export type BcConfig = Pick<OfflineConfig, typeof BC[number]>;
+
+/** Settings of implicit Q-learning. */
+export type IqlConfig = Pick<OfflineConfig, typeof IQL[number]>;
+
+/** JSON Schema of {@linkcode BcConfig}. */
+export const bcConfigSchema: ConfigSchema = schemaOf(BC);
+
+/** JSON Schema of {@linkcode IqlConfig}. */
+export const iqlConfigSchema: ConfigSchema = schemaOf(IQL, { gamma: 0.99 });
+
+/** Default settings of cloning. */
+export const defaultBcConfig: Readonly<BcConfig> = defaultsOf(bcConfigSchema);
+
+/** Default settings of implicit Q-learning. */
+export const defaultIqlConfig: Readonly<IqlConfig> = defaultsOf(
+  iqlConfigSchema,
+);
