@@ -11,6 +11,15 @@ import schema from "./config.schema.json" with { type: "json" };
 export interface DqnConfig
   extends ReplayConfig, Pick<SacConfig, "repeatExponent"> {
   /**
+   * Weight of the conservative term of recorded actions (CQL), for data alone; 0 leaves it out.
+   *
+   * @default 0
+   * @minimum 0
+   * @maximum 1e30
+   * @alias cql_alpha
+   */
+  cqlAlpha: number;
+  /**
    * Let the online network choose the action whose value the target network estimates, against overestimation.
    *
    * @default true

@@ -10,7 +10,7 @@ import {
   type KnownSpaces,
   type Progress,
   randomActions,
-  Replay,
+  replayWithData,
   unusedLayers,
   unusedReplay,
   warmupActions,
@@ -85,7 +85,7 @@ function partsOf(config: DqnConfig, context: BuildContext): AnyParts<QPolicy> {
   return {
     policy,
     state: initDqnState(policy, context.random, optimizer),
-    memory: new Replay(context, policy, config),
+    memory: replayWithData(context, policy, config),
     inputs: (progress, draw) => ({
       learningRate: rate(progress.steps),
       tau,

@@ -91,6 +91,13 @@ export interface DqnUpdateOptions
    * @default 0
    */
   readonly start?: number;
+  /**
+   * Weight of `mean(logsumexp_a Q(s, a) - Q(s, a'))` of the batch's actions `a'`, as
+   * conservative Q-learning has it.
+   *
+   * @default 0
+   */
+  readonly cqlAlpha?: number;
 }
 
 /**
@@ -135,11 +142,13 @@ export function initDqnState(
  * - `a* = argmax_a Q(s', a)` of the online network (double), or of the target network
  * - `y = r + g Q'(s', a*)`, with `g = 0` after a termination: a mean, a projected
  *   distribution or quantiles
- * - `J = mean(w l(Q(s, a), y))`, minimized by one optimizer step
+ * - `J = mean(w l(Q(s, a), y))`, with `cqlAlpha` the conservative term, minimized by one
+ *   optimizer step
  *
  * Source: Mnih et al. 2015 (https://doi.org/10.1038/nature14236), van Hasselt et al.
  * 2016 (https://arxiv.org/abs/1509.06461), Hessel et al. 2018
- * (https://arxiv.org/abs/1710.02298).
+ * (https://arxiv.org/abs/1710.02298), Kumar et al. 2020
+ * (https://arxiv.org/abs/2006.04779).
  *
  * @param policy Policy of the Q-function.
  * @param options Representation of returns, discount, optimizer.
@@ -176,6 +185,15 @@ export function dqnUpdate(
 ): DqnUpdate {
   const { returns = returnForm(), double = true, gamma = 0.99 } = options;
   const { optimizer = adam(), maxGradNorm = 10, start = 0 } = options;
+  const { cqlAlpha = 0 } = options;
+  /** Distance of the taken actions' values from the softest maximum of all. */
+  const conservative = (all: tf.Tensor, taken: tf.Tensor): tf.Scalar => {
+    const values = returns.valuesOf(all as never),
+      rows = tf.expandDims(taken, 1);
+    const own = tf.squeeze(returns.valuesOf(rows as never), [1]);
+    const distance = tf.sub(tf.logSumExp(values, 1), own);
+    return tf.mul(tf.mean(distance), cqlAlpha);
+  };
   return (state, batch, { learningRate, tau, noise, epsilon }) =>
     tidy(() => {
       const { observations, nextObservations, rewards, weights } = batch;
@@ -199,10 +217,13 @@ export function dqnUpdate(
           const outputs = valuesOfActions(allOutputs, batch.actions, { start });
           const { losses, priorities } = returns.lossOf(outputs, aim.targets);
           const q = returns.valuesOf(tf.expandDims(outputs, 1));
+          const loss = tf.mean<tf.Scalar>(
+            weights ? tf.mul(weights, losses) : losses,
+          );
           return {
-            loss: tf.mean<tf.Scalar>(
-              weights ? tf.mul(weights, losses) : losses,
-            ),
+            loss: cqlAlpha === 0
+              ? loss
+              : tf.add(loss, conservative(allOutputs, outputs)),
             aux: { priorities, q_mean: tf.mean<tf.Scalar>(q) },
           };
         },

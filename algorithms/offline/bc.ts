@@ -68,7 +68,15 @@ export interface BcUpdateOptions {
 /** Steps to clone: those of a {@linkcode DataBatch} that cloning needs. */
 export type BcBatch =
   & Pick<DataBatch, "observations" | "actions">
-  & Partial<DataBatch>;
+  & Partial<DataBatch>
+  & {
+    /**
+     * Recurrent state before each sequence `[sequences, stateSize]`.
+     *
+     * @default zeros
+     */
+    readonly state?: tf.Tensor2D;
+  };
 
 /** Update as a pure function from one training state to the next. */
 export type BcUpdate = Update<BcState, BcBatch, BcInputs>;
@@ -124,7 +132,7 @@ export function bcUpdate(
       return policy.apply(params, observations, { actionMasks });
     }
     const sequences = observations.shape[0] / numSteps;
-    const state = tf.zeros([sequences, stateSize]) as tf.Tensor2D;
+    const { state = tf.zeros<tf.Rank.R2>([sequences, stateSize]) } = batch;
     return policy.apply(params, observations, { state, masks, actionMasks });
   }
 

@@ -324,6 +324,15 @@ export interface SacConfig {
    */
   saveReplay: boolean;
   /**
+   * Share of each batch that is from recorded data, if there is some, the rest from the replay buffer (RLPD); 1 learns from data alone.
+   *
+   * @default 0.5
+   * @minimum 0
+   * @maximum 1
+   * @alias data_share
+   */
+  dataShare: number;
+  /**
    * Bootstrap from the last observation of a truncated episode; false treats truncation as termination.
    *
    * @default true
@@ -468,6 +477,7 @@ export interface ReplayConfig extends
     | "hindsight"
     | "replayStorage"
     | "saveReplay"
+    | "dataShare"
     | "bootstrapTruncated"
     | "network"
     | "partNetworks"

@@ -12,7 +12,7 @@ import {
   type Parts,
   type Progress,
   randomActions,
-  Replay,
+  replayWithData,
   unusedLayers,
   unusedNoise,
   unusedReplay,
@@ -222,7 +222,7 @@ function partsOf(
   return {
     policy,
     state,
-    memory: new Replay(context, policy, { ...config, between }),
+    memory: replayWithData(context, policy, { ...config, between }),
     inputs: (progress, draw) => ({ ...noises(draw), ...numbers(progress) }),
     learn: (progress) => {
       const isDelayed = (progress.updates + 1) % config.policyDelay !== 0;

@@ -9,7 +9,7 @@ import {
   checkReplay,
   type KnownSpaces,
   randomActions,
-  Replay,
+  replayWithData,
   unusedLayers,
   unusedReplay,
   warmupActions,
@@ -170,7 +170,7 @@ function partsOf(
   return {
     policy,
     state: initSacV1State(model, context.random),
-    memory: new Replay(context, policy, { ...config, between }),
+    memory: replayWithData(context, policy, { ...config, between }),
     inputs: ({ steps, updates }, draw) => ({
       noise: draw(noise, batchSize),
       ...(between && { betweenNoise: draw(noise, batchSize * (nSteps - 1)) }),

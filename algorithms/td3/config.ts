@@ -52,6 +52,15 @@ export interface Td3Config
    */
   normalization: "none" | "layer";
   /**
+   * Weight of the Q-values beside the distance from the data's actions, as in TD3+BC, which has 2.5; 0 leaves the distance out.
+   *
+   * @default 0
+   * @minimum 0
+   * @maximum 1e30
+   * @alias bc_alpha
+   */
+  bcAlpha: number;
+  /**
    * Critic updates for each update of the policy and the target networks.
    *
    * @default 2

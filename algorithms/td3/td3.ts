@@ -9,7 +9,7 @@ import {
   checkReplay,
   type KnownSpaces,
   noisyActions,
-  Replay,
+  replayWithData,
   unusedLayers,
   unusedReplay,
 } from "@bellman/agent";
@@ -143,7 +143,7 @@ function partsOf(config: Td3Config, context: BuildContext): AnyParts {
   return {
     policy,
     state: initTd3State(model, context.random, options),
-    memory: new Replay(context, policy, config),
+    memory: replayWithData(context, policy, config),
     inputs: ({ steps }, draw) => ({
       learningRate: rate(steps),
       criticLearningRate: criticRate(steps),

@@ -103,6 +103,13 @@ export interface Td3UpdateOptions {
    * @default 0
    */
   readonly droppedQuantiles?: number;
+  /**
+   * Weight alpha of the Q-values beside the distance from the batch's actions, as TD3+BC
+   * has them; 0 leaves the distance out.
+   *
+   * @default 0
+   */
+  readonly bcAlpha?: number;
 }
 
 /** Update as a pure function from one training state to the next. */
@@ -115,10 +122,12 @@ export type Td3Update = Update<Td3State & AgentState, ReplayBatch, Td3Inputs>;
  *
  * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2)` with `y = r + gamma (1 - d) min_i Q'_i(s',
  *   a')`, where `a' = clip(pi'(s') + clip(targetNoise e, -c, c), -1, 1)`
- * - `J_pi = -mean(Q_1(s, pi(s)))`
+ * - `J_pi = -mean(Q_1(s, pi(s)))`, or with `bcAlpha` `-lambda mean(Q_1(s, pi(s))) +
+ *   mean((pi(s) - a)^2)` and `lambda = bcAlpha / mean(|Q_1(s, pi(s))|)`, a constant
  *
  * Source: Fujimoto et al. 2018 (https://arxiv.org/abs/1802.09477), algorithm 1;
- * Lillicrap et al. 2016 (https://arxiv.org/abs/1509.02971).
+ * Lillicrap et al. 2016 (https://arxiv.org/abs/1509.02971); Fujimoto and Gu 2021
+ * (https://arxiv.org/abs/2106.06860).
  *
  * @param model Policy and form of the Q-functions.
  * @param options Optimizer, discount, noise of the target policy.
@@ -163,6 +172,7 @@ export function td3Update(
 ): { readonly learn: Td3Update; readonly critics: Td3Update } {
   const { optimizer = adam(), gamma = 0.99 } = options;
   const { targetNoise = 0.2, targetNoiseClip: bound = 0.5 } = options;
+  const { bcAlpha = 0 } = options;
   const act = (params: Params, x: tf.Tensor) =>
     policy.mode(policy.apply(params, x));
   const estimate = (critics: Params, x: tf.Tensor, actions: tf.Tensor) =>
@@ -199,14 +209,27 @@ export function td3Update(
     };
   };
 
+  /** Weight of the Q-values, a constant: the inverse of their mean absolute value. */
+  function scaleOf(critics: Params, x: tf.Tensor, policy: Params): tf.Tensor {
+    const { qf1 } = estimate(critics, x, act(policy, x));
+    return tf.div(bcAlpha, tf.mean(tf.abs(qf1)));
+  }
+
   const learn: Td3Update = (before, batch, inputs) => {
     const { state, stats, results } = critics(before, batch, inputs);
     const { observations } = batch, { learningRate, tau } = inputs;
+    const scale = bcAlpha === 0
+      ? undefined
+      : scaleOf(state.critics, observations, state.policy);
     const actor = descend(
       (params) => {
         const actions = act(params, observations);
         const { qf1 } = estimate(state.critics, observations, actions);
-        return { loss: tf.neg(tf.mean(qf1)) as tf.Scalar };
+        const q = tf.neg(tf.mean(qf1)) as tf.Scalar;
+        if (bcAlpha === 0) return { loss: q };
+        const distance = tf.squaredDifference(actions, batch.actions);
+        const loss = tf.add(tf.mul(q, scale!), tf.mean(distance));
+        return { loss: loss as tf.Scalar };
       },
       { params: state.policy, slots: state.policySlots },
       { optimizer, learningRate },
