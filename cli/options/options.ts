@@ -26,6 +26,7 @@ export const CONFIG_OPTIONS: readonly OptionSpec[] = [
     "config FILE.yaml",
     "Start from a configuration file instead of a preset.",
   ),
+  option("data PATH", "Recorded episodes to learn from, as of 'record'."),
   option("seed N", "Root seed of all random streams."),
   option("steps N", "Environment steps to train for."),
   option(
@@ -54,6 +55,7 @@ export const CONFIG_OPTIONS: readonly OptionSpec[] = [
 /** Options for one configuration key each, most of them of the same name. */
 const SHORTHANDS: readonly [name: string, key: string][] = [
   ["env", "env"],
+  ["data", "data"],
   ["seed", "seed"],
   ["steps", "totalTimesteps"],
   ["workers", "workers"],
@@ -63,7 +65,12 @@ const SHORTHANDS: readonly [name: string, key: string][] = [
 ];
 
 /** Options with a name as their value, which is not parsed as YAML. */
-const NAMES: ReadonlySet<string> = new Set(["env", "engine", "backend"]);
+const NAMES: ReadonlySet<string> = new Set([
+  "env",
+  "data",
+  "engine",
+  "backend",
+]);
 
 /** Parses a value as YAML: `0.5`, `null`, `[64, 64]`. */
 function parseValue(text: string, origin: string): unknown {

@@ -4,6 +4,7 @@ import { acktr } from "@bellman/acktr";
 import { type Algorithm, aliasesOf, type ConfigSchema } from "@bellman/agent";
 import { asyncAlgorithms } from "@bellman/async";
 import { dqn } from "@bellman/dqn";
+import { bc, iql } from "@bellman/offline";
 import { ppo } from "@bellman/ppo";
 import { sac } from "@bellman/sac";
 import { sacV1 } from "@bellman/sac-v1";
@@ -22,6 +23,8 @@ const algorithms: Algorithm[] = [
   sacV1,
   td3,
   ddpg,
+  bc,
+  iql,
 ];
 
 for (const { meta } of algorithms) addStatistics(meta.statistics ?? {});

@@ -61,6 +61,29 @@ export interface RunConfig {
    */
   evaluationOpponent: string | null;
   /**
+   * Recorded episodes to learn from: a folder of Minari, its HDF5 file, or an npz file; bc and iql learn from nothing else, sac, td3 and dqn from a share of them.
+   *
+   * @default null
+   */
+  data: string | null;
+  /**
+   * Share of the recorded episodes that is held out from learning; null is 0.1 for bc and iql, 0 for others.
+   *
+   * @default null
+   * @minimum 0
+   * @maximum 1
+   */
+  holdout: number | null;
+  /**
+   * Share of the other recorded episodes that is kept, those with the best discounted returns.
+   *
+   * @default 1
+   * @exclusiveMinimum 0
+   * @maximum 1
+   * @alias best_fraction, frac
+   */
+  bestFraction: number;
+  /**
    * Modules that register your own environments: paths or URLs; for gym: and pz: environments, .py files or names of Python modules.
    *
    * @default []

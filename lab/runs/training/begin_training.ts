@@ -12,6 +12,7 @@ import { writeYaml } from "../settings/yaml.ts";
 import packageConfig from "../deno.json" with { type: "json" };
 import { fileError, messageOf } from "../program/errors.ts";
 import { onStrayError } from "../program/process.ts";
+import { describeData } from "./data.ts";
 import { checkOwnEnvironment } from "./environment_modules.ts";
 import { plottedAgent } from "./evaluation.ts";
 import { type InitialWeights, startFrom } from "./initial_weights.ts";
@@ -72,6 +73,7 @@ export async function carryOut(
 ): Promise<RunRecord> {
   const { setup: { config, engine }, folder, quiet } = run;
   const against = evaluationOpponentOf(config);
+  const { setup: { config, engine, data }, folder, quiet } = run;
   const verb = run.resumeFrom === undefined ? "Training" : "Resuming";
   const lines = [
     `${verb} ${config.algorithm} on ${config.env}: ${
@@ -79,6 +81,7 @@ export async function carryOut(
     }, ${counted(config.numEnvs, "environment")}, seed ${config.seed}`,
     ...settings === undefined ? [] : [`Settings: ${settings}`],
     ...against === undefined ? [] : [`Evaluations: against ${against}`],
+    ...data === undefined ? [] : [describeData(config.data!, data)],
     `Engine: ${engine}`,
     `Run folder: ${folder.dir}`,
   ];

@@ -27,6 +27,8 @@ import { type ResolvedConfig, withOwnAlgorithm } from "../settings/resolve.ts";
 import { runConfigSchema } from "../settings/schema.ts";
 import { refuseFormer } from "../settings/settings.ts";
 import { messageOf, UsageError } from "../program/errors.ts";
+import { resolve as resolvePath } from "node:path";
+import type { Dataset } from "@bellman/buffers/datasets";
 import { loadEnvironment, milliseconds } from "./environment_modules.ts";
 import {
   type Environments,
@@ -38,6 +40,7 @@ import {
   makeEnvironments,
 } from "./environments.ts";
 import { absoluteOpponents, checkGame } from "./games.ts";
+import { checkData, dataOf, learnsFromData, scaleByData } from "./data.ts";
 import { memoryError } from "./memory.ts";
 // Loaded by its address in the workers, which packing for npm does not follow.
 import "./worker_environment.ts";
@@ -50,6 +53,8 @@ export interface RunSetup {
   engine: string;
   /** Environments to train on and to evaluate in. */
   environments: Environments;
+  /** Recorded episodes that are learned from. */
+  data?: Dataset;
   /** The agent. */
   algorithm: Trainable | SteppingAlgorithm;
   /** Describes the current speed of learning workers. */
@@ -175,6 +180,8 @@ interface AgentSource
   environments: Environments;
   compute: Compute;
   isForEvaluation: boolean;
+  /** Recorded episodes to learn from. */
+  data?: Dataset;
 }
 
 /** Agent with settings for its run. */
@@ -230,13 +237,22 @@ export async function setUpRun(
       checkActions(config, environments.spaces);
     }
     const wrappers = absoluteWrappers(config);
+    const data = isForEvaluation
+      ? undefined
+      : await dataOf(config, environments.training);
+    const { observations } = environments.normalization ?? {};
+    if (data && observations && learnsFromData(config)) {
+      scaleByData(data, observations);
+    }
     const compute = await selectCompute(config, onNotice);
     const source = {
       config: {
         ...loaded,
         ...{ envModules, wrappers },
         ...absoluteOpponents(loaded),
+        data: loaded.data && resolvePath(loaded.data),
       },
+      data,
       environments,
       compute,
       onNotice,
@@ -259,7 +275,7 @@ export async function setUpRun(
 }
 
 function setupOf(
-  { config, compute: { engine, backend }, environments }: AgentSource,
+  { config, compute: { engine, backend }, environments, data }: AgentSource,
   { algorithm, workers = config.workers, speed }: MadeAgent,
 ): RunSetup {
   return {
@@ -274,6 +290,7 @@ function setupOf(
       ? `${engine.description}, on ${backend.description}`
       : engine.description,
     environments,
+    data,
     algorithm,
     speed,
     close: () => {
@@ -365,6 +382,7 @@ export function runChecker(
     const found = known.get(text) ?? await findSpaces(single, players);
     known.set(text, found);
     checkGame(config);
+    checkData(config);
     const { totalTimesteps } = config, settings = ownSettings(config);
     const numEnvs = config.numEnvs / found.length;
     for (const spaces of found) {
@@ -388,6 +406,7 @@ function agentOf(source: AgentSource): Agent {
   return new Agent(findAlgorithm(config.algorithm)!, training, {
     ...agentOptions(source),
     normalization,
+    data: source.data,
   });
 }
 

@@ -57,6 +57,7 @@ import {
 } from "./evaluation.ts";
 import { evaluationEnvsFor, infoStatisticsOf } from "./environments.ts";
 import { loadCheckpoint, needsTrust, restoreSetup } from "./saved_run.ts";
+import { dataCallbacks } from "./data.ts";
 import { gameCallbacks, learnersGame } from "./games.ts";
 import { writeReport } from "./report.ts";
 import type { RunSetup } from "./run_setup.ts";
@@ -281,12 +282,13 @@ function trainOptions(
   run: TrainingRun,
   { loggers, plot, videos }: Outputs,
 ): TrainOptions {
-  const { setup: { config, environments }, folder, progress } = run;
+  const { setup: { config, environments, data }, folder, progress } = run;
   const { stopReward, patience, maxSeconds } = config;
   const { during: evaluationSeed } = evaluationSeeds(config.seed);
   const callbacks: Callback[] = [
     run.keeper.callback(evaluationSeed),
     ...gameCallbacks(environments.training),
+    ...dataCallbacks(data),
   ];
   if (stopReward !== null) callbacks.push(stopOnRewardThreshold(stopReward));
   if (patience !== null) callbacks.push(stopOnNoImprovement({ patience }));
