@@ -71,6 +71,7 @@ import type {
 } from "./algorithm.ts";
 import {
   callWithHint,
+  checkInputs,
   encodeBatch,
   finiteInputs,
   hostDraw,
@@ -298,19 +299,7 @@ export class Agent<
     const inputs = this.#parts.inputs(start, hostDraw(new RandomStream(0)));
     const first: Update = this.#parts.learn({ ...start, updates: -1 });
     this.#checkUpdate(first);
-    const { learningRate = 0 } = inputs;
-    if (typeof learningRate !== "number") {
-      throw new TypeError(
-        "Cannot log the input 'learningRate' as an array: expected a number",
-      );
-    }
-    const twice = Object.keys(inputs)
-      .find((name) => name in this.memory.batch);
-    if (twice !== undefined) {
-      throw new TypeError(
-        `Cannot learn with '${twice}' in the batch and in the inputs: expected two names`,
-      );
-    }
+    checkInputs(inputs, this.memory.batch);
     const learner = compileStep(this.#stepOf(first), {
       state,
       // Observations of a dict are nested; the step only encodes them.

@@ -1,26 +1,10 @@
-import type { Dataset, DatasetBatch } from "@bellman/buffers/datasets";
-import {
-  RandomStream,
-  type TensorData,
-  type TensorType,
-} from "@bellman/compute";
-import {
-  choicesOf,
-  type DictOf,
-  mapParts,
-  partOf,
-  type Policy,
-} from "@bellman/policies";
+import type { Dataset, DatasetRows } from "@bellman/buffers/datasets";
+import { RandomStream, type TensorData } from "@bellman/compute";
+import { choicesOf, type DictOf, type Policy } from "@bellman/policies";
 import type { BoxArray, BoxSpace, StateTree } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
-import type {
-  BuildContext,
-  Memory,
-  PolicyStep,
-  Progress,
-  Sample,
-} from "./algorithm.ts";
+import type { BuildContext, Memory, Progress, Sample } from "./algorithm.ts";
 import { Replay, type ReplayBatch, type ReplayOptions } from "./replay.ts";
 
 /** Batch of a {@link DataMemory}. */
@@ -96,10 +80,8 @@ export class DataMemory implements Memory<DataBatch> {
   /** Recorded episodes; undefined for an agent that only acts. */
   readonly data: Dataset | undefined;
   readonly #options: DataMemoryOptions;
-  readonly #rows: DatasetBatch | undefined;
-  readonly #heldRows: DatasetBatch | undefined;
-  readonly #read: (rows: DatasetBatch) => Arrays;
-  readonly #readHeld: (rows: DatasetBatch) => Arrays;
+  readonly #training: Drawer | undefined;
+  readonly #heldOut: Drawer | undefined;
   /** The last held-out steps. */
   #held: Arrays = {};
   /** SHA-256 of the data of a restored state, where there is none. */
@@ -121,30 +103,30 @@ export class DataMemory implements Memory<DataBatch> {
     const { actionShape: shape, actionDtype: dtype } = policy.distribution;
     const seen = rowsOf(batchSize, policy.observationInput);
     const number = rowsOf(batchSize, NUMBER);
-    const choices = context.masked ? choicesOf(policy) : 0;
-    const masks = rowsOf(batchSize, { ...FLAG, shape: [choices] });
+    const mask = { ...FLAG, shape: [choicesOf(policy)] };
+    const masks = context.masked && rowsOf(batchSize, mask);
+    const drawer = (rows: DatasetRows | undefined) =>
+      rows && rows.numSteps > 0
+        ? drawerOf(rows, { context, policy, options })
+        : undefined;
     this.data = data;
     this.#options = options;
-    this.#rows = data?.training.allocate(batchSize);
-    const hasHeld = data !== undefined && data.heldOut.numSteps > 0;
-    this.#heldRows = hasHeld ? data.heldOut.allocate(batchSize) : undefined;
-    this.#read = readerOf(context, policy, options);
-    this.#readHeld = readerOf(context, policy, options);
+    this.#training = drawer(data?.training);
+    this.#heldOut = drawer(data?.heldOut);
     const own = {
       observations: seen,
       actions: rowsOf(batchSize, { shape, dtype }),
       starts: number,
-      ...choices > 0 && { actionMasks: masks },
+      ...masks && { actionMasks: masks },
     };
     this.batch = {
       ...own,
       nextObservations: seen,
       rewards: number,
       terminated: rowsOf(batchSize, FLAG),
-      ...choices > 0 && { nextActionMasks: masks },
-      ...hasHeld && heldNames(own),
+      ...masks && { nextActionMasks: masks },
+      ...this.#heldOut && heldNames(own),
     } as Memory<DataBatch>["batch"];
-    if (hasHeld) this.#held = this.#judged(new RandomStream(0));
   }
 
   /**
@@ -161,12 +143,12 @@ export class DataMemory implements Memory<DataBatch> {
   /** Does nothing, as no episodes run. */
   endEpisodes(): void {}
 
-  /** Returns the number of steps that a call of the agent's `advance` counts. */
+  /** Returns 1: each update counts as a step. */
   advance(): number {
     return 1;
   }
 
-  /** Returns 1: each step is an update. */
+  /** Returns 1: an update is due after each step. */
   ready(): number {
     return 1;
   }
@@ -176,32 +158,25 @@ export class DataMemory implements Memory<DataBatch> {
    *
    * @throws {TypeError} If there is no data.
    */
-  sample(random: RandomStream, progress?: Progress): Sample {
-    if (this.#rows === undefined) {
+  sample(random: RandomStream, { updates }: Pick<Progress, "updates">): Sample {
+    if (this.#training === undefined) {
       throw new TypeError("Cannot learn without data: expected { data }");
     }
-    const { numSteps } = this.#options, { training } = this.data!;
-    const rows = training.sample(random, this.#rows, { numSteps });
-    if (progress && this.judges(progress)) this.#held = this.#judged(random);
-    return { batch: { ...this.#read(rows), ...this.#held } };
+    const batch = this.#training(random);
+    if (this.#heldOut && (this.judges({ updates }) || !this.#held.heldStarts)) {
+      const { observations, actions, starts, actionMasks } = this.#heldOut(
+        random,
+      );
+      const masks = actionMasks && { actionMasks };
+      this.#held = heldNames({ observations, actions, starts, ...masks });
+    }
+    return { batch: { ...batch, ...this.#held } };
   }
 
   /** Tells if the next update gets other held-out steps, to report their loss. */
   judges({ updates }: Pick<Progress, "updates">): boolean {
     const { judgeEvery = 100 } = this.#options;
-    return this.#heldRows !== undefined && updates % judgeEvery === 0;
-  }
-
-  #judged(random: RandomStream): Arrays {
-    const { numSteps } = this.#options;
-    const rows = this.data!.heldOut.sample(random, this.#heldRows!, {
-      numSteps,
-    });
-    const { observations, actions, starts, actionMasks } = this.#readHeld(rows);
-    return heldNames({
-      ...{ observations, actions, starts },
-      ...actionMasks && { actionMasks },
-    });
+    return this.#heldOut !== undefined && updates % judgeEvery === 0;
   }
 
   /** Saves the SHA-256 of the data. */
@@ -215,80 +190,78 @@ export class DataMemory implements Memory<DataBatch> {
    * @throws {TypeError} If that was other data.
    */
   load(state: StateTree): void {
-    const { sha256 } = state as { readonly sha256?: string };
+    const { sha256 = "" } = state as { readonly sha256?: string };
     if (this.data !== undefined && sha256 !== this.data.sha256) {
       throw new TypeError(
         "Cannot go on with other data: expected the episodes that were learned from before",
       );
     }
-    this.#sha256 = sha256 ?? "";
+    this.#sha256 = sha256;
   }
 }
 
 /** Arrays of a batch by name. */
-type Arrays = Readonly<Record<string, DictOf<TensorData>>>;
+type Arrays = Record<string, DictOf<TensorData>>;
+
+/** Draws the arrays of a batch; the next call overwrites them. */
+type Drawer = (random: RandomStream) => Arrays;
 
 /** Renames the entries of held-out steps. */
 function heldNames<T>(own: Readonly<Record<string, T>>): Record<string, T> {
+  const capital = (name: string) => name[0].toUpperCase() + name.slice(1);
+  const entries = Object.entries(own);
   return Object.fromEntries(
-    Object.entries(own)
-      .map((
-        [name, it],
-      ) => [`held${name[0].toUpperCase()}${name.slice(1)}`, it]),
+    entries.map(([name, it]) => [`held${capital(name)}`, it]),
   );
 }
 
-/** Makes a function from steps of a data set to what an update takes. */
-function readerOf(
-  { observations, actionSpace, masked }: BuildContext,
-  policy: Policy,
-  { batchSize, rewardScale = 1 }: DataMemoryOptions,
-): (rows: DatasetBatch) => Arrays {
+/** Makes a function that draws steps as the policy sees and samples them. */
+function drawerOf(
+  rows: DatasetRows,
+  { context, policy, options }: {
+    readonly context: BuildContext;
+    readonly policy: Policy;
+    readonly options: DataMemoryOptions;
+  },
+): Drawer {
+  const { batchSize, numSteps, rewardScale = 1 } = options;
+  const { observations, actionSpace, masked } = context;
+  const drawn = rows.allocate(batchSize);
   const [now, next] = [0, 1].map(() => observations.reader(batchSize));
-  const actions = policyActions(policy, actionSpace as BoxSpace);
-  const rewards = new Float32Array(batchSize);
-  const starts = new Float32Array(batchSize);
-  const all = new Uint8Array(batchSize * (masked ? choicesOf(policy) : 0))
-    .fill(1);
-  return (rows) => {
-    starts.set(rows.starts);
-    for (let i = 0; i < batchSize; i++) {
-      rewards[i] = rewardScale * rows.rewards[i];
-    }
+  const toPolicy = policyActions(policy, actionSpace as BoxSpace);
+  const all = new Uint8Array(masked ? batchSize * choicesOf(policy) : 0).fill(
+    1,
+  );
+  return (random) => {
+    const it = rows.sample(random, drawn, { numSteps });
     return {
-      observations: now(rows.observations),
-      nextObservations: next(rows.nextObservations),
-      actions: actions(rows.actions as BoxArray),
-      rewards,
-      terminated: rows.terminated,
-      starts,
+      observations: now(it.observations),
+      nextObservations: next(it.nextObservations),
+      actions: toPolicy(it.actions as BoxArray),
+      rewards: it.rewards.map((reward) => rewardScale * reward),
+      terminated: it.terminated,
+      starts: Float32Array.from(it.starts),
       ...masked && {
-        actionMasks: rows.actionMasks ?? all,
-        nextActionMasks: rows.nextActionMasks ?? all,
+        actionMasks: it.actionMasks ?? all,
+        nextActionMasks: it.nextActionMasks ?? all,
       },
     };
   };
 }
 
-/**
- * Makes a function from the environment's actions to those that a policy samples:
- * within [-1, 1] where it squashes them.
- */
+/** Makes the inverse of `envActions`: box actions within [-1, 1] where they are squashed. */
 function policyActions(
   { squashesActions, distribution }: Policy,
   { low, high }: BoxSpace,
 ): (actions: BoxArray) => TensorData {
-  if (!squashesActions) {
-    return distribution.actionDtype === "float32"
-      ? (actions) => Float32Array.from(actions)
-      : (actions) => Int32Array.from(actions);
-  }
+  if (distribution.actionDtype === "int32") return (it) => Int32Array.from(it);
+  if (!squashesActions) return (it) => Float32Array.from(it);
   const size = distribution.actionShape.reduce((product, n) => product * n, 1);
   const at = (bound: number | readonly number[], i: number) =>
-    typeof bound === "number" ? bound : bound[i];
+    typeof bound === "number" ? bound : bound[i % size];
   return (actions) =>
     Float32Array.from(actions, (it, i) => {
-      const least = at(low, i % size), most = at(high, i % size);
+      const least = at(low, i), most = at(high, i);
       return Math.min(1, Math.max(-1, 2 * (it - least) / (most - least) - 1));
     });
 }
@@ -342,14 +315,11 @@ export function replayWithData(
     return new Replay(context, policy, options);
   }
   checkShare(context, options);
-  const rows = Math.min(
-    batchSize,
-    Math.max(1, Math.round(dataShare * batchSize)),
-  );
+  const rows = Math.max(1, Math.round(dataShare * batchSize));
   const data = new DataMemory(context, policy, { batchSize: rows });
-  if (rows === batchSize) return data;
-  const rest = { ...options, batchSize: batchSize - rows };
-  return new MixedMemory(new Replay(context, policy, rest), data);
+  return dataShare === 1
+    ? data
+    : new Replay(context, policy, { ...options, data });
 }
 
 /** Throws for forms of replay whose rows recorded data does not have. */
@@ -363,93 +333,4 @@ function checkShare(
   if (hindsight) throw refuse("hindsight", "hindsight: null");
   if (replay !== "uniform") throw refuse(`replay: ${replay}`, "uniform");
   if (stackedFrames > 1) throw refuse("stacked frames", "single ones");
-}
-
-/** Replay buffer and recorded data, each of which gives a part of every batch. */
-class MixedMemory implements Memory<ReplayBatch> {
-  readonly batch: Memory<ReplayBatch>["batch"];
-  readonly store: Memory["store"];
-  readonly #replay: Replay;
-  readonly #data: DataMemory;
-  readonly #arrays: Sample["batch"];
-
-  constructor(replay: Replay, data: DataMemory) {
-    this.#replay = replay;
-    this.#data = data;
-    this.store = replay.store;
-    const rowsIn = (it: Memory["batch"]) =>
-      (it.rewards as TensorType).shape[0] as number;
-    const all = rowsIn(replay.batch as never) + rowsIn(data.batch as never);
-    const entries = Object.entries(replay.batch) as [
-      string,
-      DictOf<TensorType>,
-    ][];
-    const types = entries.map(([name, type]) =>
-      [
-        name,
-        mapParts<TensorType, TensorType>(
-          type,
-          ({ shape: [, ...rest], dtype }) => ({
-            shape: [all, ...rest],
-            dtype,
-          }),
-        ),
-      ] as const
-    );
-    this.batch = Object.fromEntries(types) as never;
-    this.#arrays = Object.fromEntries(types.map(([name, type]) => [
-      name,
-      mapParts<TensorType, TensorData>(type, allocate),
-    ]));
-  }
-
-  add(step: PolicyStep): void {
-    this.#replay.add(step);
-  }
-
-  endEpisodes(): void {
-    this.#replay.endEpisodes();
-  }
-
-  ready(progress: Progress): number {
-    return this.#replay.ready(progress);
-  }
-
-  sample(random: RandomStream, progress: Progress): Sample {
-    const parts = [
-      this.#replay.sample(random, progress).batch,
-      this.#data.sample(random).batch,
-    ];
-    for (const [name, whole] of Object.entries(this.#arrays)) {
-      mapParts<TensorData, void>(whole, (target, part) => {
-        let at = 0;
-        for (const it of parts) {
-          const array = partOf(it[name], part);
-          target.set(array as never, at);
-          at += array.length;
-        }
-      });
-    }
-    return { batch: this.#arrays };
-  }
-
-  save(): StateTree {
-    const own = this.#replay.save() as Record<string, StateTree>;
-    return { ...own, data: this.#data.save() };
-  }
-
-  load(state: StateTree): void {
-    const { data, ...own } = state as Record<string, StateTree>;
-    this.#data.load(data);
-    this.#replay.load(own);
-  }
-}
-
-function allocate({ shape, dtype }: TensorType): TensorData {
-  const size = (shape as readonly number[]).reduce(
-    (product, n) => product * n,
-    1,
-  );
-  if (dtype === "float32") return new Float32Array(size);
-  return dtype === "int32" ? new Int32Array(size) : new Uint8Array(size);
 }

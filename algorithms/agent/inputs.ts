@@ -63,6 +63,24 @@ function typeOf(name: string, input: number | ArrayWithShape): TensorType {
   return { shape, dtype };
 }
 
+/** Throws unless inputs can be told from the batch, and the learning rate be logged. */
+export function checkInputs(
+  inputs: Readonly<Record<string, number | ArrayWithShape>>,
+  batch: object,
+): void {
+  const { learningRate = 0 } = inputs;
+  if (typeof learningRate !== "number") {
+    throw new TypeError(
+      "Cannot log the input 'learningRate' as an array: expected a number",
+    );
+  }
+  const twice = Object.keys(inputs).find((name) => name in batch);
+  if (twice === undefined) return;
+  throw new TypeError(
+    `Cannot learn with '${twice}' in the batch and in the inputs: expected two names`,
+  );
+}
+
 /** Fields of a batch that hold observations. */
 const OBSERVATIONS = [
   "observations",

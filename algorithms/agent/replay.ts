@@ -9,9 +9,11 @@ import type { RandomStream, TensorData } from "@bellman/compute";
 import {
   choicesOf,
   type DictOf,
+  mapParts,
   nextActionMasks,
   nextObservations,
   type ObservationInputArrays,
+  partOf,
   type Policy,
 } from "@bellman/policies";
 import type { StateTree } from "@bellman/types";
@@ -79,6 +81,12 @@ export interface ReplayOptions extends ReplayStoreOptions {
    * @default null
    */
   readonly hindsight?: HindsightGoals | null;
+  /**
+   * Memory whose steps take the last rows of each batch.
+   *
+   * @default none
+   */
+  readonly data?: Memory<ReplayBatch>;
 }
 
 /**
@@ -479,7 +487,24 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
       );
       batch.rewards = this.#scaledRewards;
     }
+    this.#mix(batch, random, progress);
     return { batch };
+  }
+
+  /** Writes recorded steps over the last rows of a batch. */
+  #mix(
+    batch: Sample["batch"],
+    random: RandomStream,
+    progress: Progress,
+  ): void {
+    const recorded = this.#options.data?.sample(random, progress).batch;
+    if (recorded === undefined) return;
+    for (const [name, whole] of Object.entries(batch)) {
+      mapParts<TensorData, void>(whole, (target, part) => {
+        const rows = partOf(recorded[name], part);
+        target.set(rows as never, target.length - rows.length);
+      });
+    }
   }
 
   /** Prepares to relabel the rows of a buffer, where goals are to stand in. */
@@ -508,7 +533,8 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
 
   /** Saves the buffer, unless the settings leave it out. */
   save(): StateTree {
-    return { replay: this.store.save() };
+    const { data } = this.#options;
+    return { replay: this.store.save(), ...data && { data: data.save() } };
   }
 
   /**
@@ -516,7 +542,8 @@ export class Replay<B = ReplayBatch> implements Memory<B> {
    * first stacks of frames sampled then repeat the first frame.
    */
   load(state: StateTree): void {
-    const { replay } = state as Record<string, StateTree>;
+    const { replay, data } = state as Record<string, StateTree>;
+    this.#options.data?.load(data);
     checkNames(replay as { readonly fields?: object } | null);
     this.store.load(replay);
     this.#newest?.forget();

@@ -8,7 +8,7 @@ import schema from "./config.schema.json" with { type: "json" };
  * them. The comments are the command line's `--help`; the tags are the defaults, ranges
  * and other names, for YAML files and `--set` as well.
  *
- * @defaults {"learningRate": 0.0003, "learningRateSchedule": "constant", "entropyCoefficient": 0}
+ * @defaults {"learningRate": 0.0003, "learningRateSchedule": "constant", "entropyCoefficient": 0, "gamma": 0.99}
  */
 export interface OfflineConfig extends
   Pick<
@@ -124,46 +124,50 @@ export interface OfflineConfig extends
 
 const { properties } = schema as ConfigSchema;
 
-/** Returns the part of the settings that an algorithm takes. */
-function schemaOf(
-  names: readonly (keyof OfflineConfig)[],
-  defaults: Partial<OfflineConfig> = {},
-): ConfigSchema {
-  const own = names.map((name) => {
-    const changed = name in defaults ? { default: defaults[name] } : {};
-    return [name, { ...properties[name], ...changed }];
-  });
+/** Settings of cloning. */
+export type BcConfig = Omit<
+  OfflineConfig,
+  | "beta"
+  | "criticLearningRate"
+  | "expectile"
+  | "gamma"
+  | "policySchedule"
+  | "rewardScale"
+  | "tau"
+  | "weightMax"
+>;
+
+/** Settings of implicit Q-learning. */
+export type IqlConfig = Omit<
+  OfflineConfig,
+  | "actions"
+  | "entropyCoefficient"
+  | "initialLogStd"
+  | "learningRateSchedule"
+  | "lstmSize"
+  | "numSteps"
+  | "orthogonalInit"
+  | "policy"
+  | "valueNetwork"
+>;
+
+/** Leaves settings out. */
+function without(names: string): ConfigSchema {
+  const others = names.split(" ");
+  const own = Object.entries(properties)
+    .filter(([name]) => !others.includes(name));
   return { properties: Object.fromEntries(own) };
 }
 
-const LAYERS = [
-  ...["network", "partNetworks", "hiddenSizes", "activation"] as const,
-  "initializer",
-] as const;
-
-const BC = [
-  ...["policy", "actions", "learningRate", "learningRateSchedule"] as const,
-  ...["batchSize", "numSteps", "entropyCoefficient", ...LAYERS] as const,
-  ...["lstmSize", "valueNetwork", "initialLogStd", "orthogonalInit"] as const,
-] as const;
-
-const IQL = [
-  ...["expectile", "beta", "weightMax", "gamma", "tau"] as const,
-  ...["learningRate", "criticLearningRate", "policySchedule"] as const,
-  ...["batchSize", "rewardScale", ...LAYERS] as const,
-] as const;
-
-/** Settings of cloning. */
-export type BcConfig = Pick<OfflineConfig, typeof BC[number]>;
-
-/** Settings of implicit Q-learning. */
-export type IqlConfig = Pick<OfflineConfig, typeof IQL[number]>;
-
 /** JSON Schema of {@linkcode BcConfig}. */
-export const bcConfigSchema: ConfigSchema = schemaOf(BC);
+export const bcConfigSchema: ConfigSchema = without(
+  "beta criticLearningRate expectile gamma policySchedule rewardScale tau weightMax",
+);
 
 /** JSON Schema of {@linkcode IqlConfig}. */
-export const iqlConfigSchema: ConfigSchema = schemaOf(IQL, { gamma: 0.99 });
+export const iqlConfigSchema: ConfigSchema = without(
+  "actions entropyCoefficient initialLogStd learningRateSchedule lstmSize numSteps orthogonalInit policy valueNetwork",
+);
 
 /** Default settings of cloning. */
 export const defaultBcConfig: Readonly<BcConfig> = defaultsOf(bcConfigSchema);

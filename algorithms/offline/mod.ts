@@ -30,6 +30,37 @@
  * agent.close();
  * ```
  *
+ * @example Find the better of two actions
+ * ```ts
+ * import { Agent } from "@bellman/agent";
+ * import { Dataset } from "@bellman/buffers/datasets";
+ * import { iql } from "@bellman/offline";
+ * import { train } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const spaces = {
+ *   observationSpace: { type: "discrete", n: 1 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ * } as const;
+ * // Both actions were tried; the second one pays.
+ * const episode = (action: number) => ({
+ *   observations: [0, 0],
+ *   actions: [action],
+ *   rewards: [action],
+ *   terminations: [1],
+ *   truncations: [0],
+ * });
+ * const data = new Dataset([episode(0), episode(1), episode(0)], {
+ *   ...spaces,
+ *   holdout: 0,
+ * });
+ * const config = { hiddenSizes: [8], batchSize: 16, learningRate: 0.03, rewardScale: 1 };
+ * const agent = new Agent(iql, { ...spaces, numEnvs: 1 }, { data, config });
+ * await train(agent, null, { totalTimesteps: 200 });
+ * assertEquals(agent.policy({ deterministic: true }).act([0]), Int32Array.of(1));
+ * agent.close();
+ * ```
+ *
  * @module
  */
 export * from "./bc.ts";

@@ -19,6 +19,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   ],
   "@bellman/runs": [
     "@bellman/agent",
+    "@bellman/buffers",
     "@bellman/client",
     "@bellman/compute",
     "@bellman/envs",
