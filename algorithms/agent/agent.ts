@@ -203,7 +203,8 @@ export class Agent<
         `Cannot make an agent of ${title} without numEnvs, which a single environment lacks: expected makeVec(id, { numEnvs: 1 }), or new SyncVecEnv([() => env])`,
       );
     }
-    const { normalization = {} } = options;
+    const { normalization = {}, data } = options;
+    data?.checkSpaces(spaces);
     const observations = new Observations(
       spaces.observationSpace,
       normalization.observations,
@@ -229,7 +230,7 @@ export class Agent<
       random: random.split("init"),
       observations,
       rewards: normalization.rewards,
-      data: options.data,
+      data,
       learned,
     };
     const { config, parts } = buildParts(algorithm, context, options);

@@ -71,9 +71,8 @@ export async function carryOut(
   run: Omit<TrainingRun, "strayError">,
   settings?: string,
 ): Promise<RunRecord> {
-  const { setup: { config, engine }, folder, quiet } = run;
-  const against = evaluationOpponentOf(config);
   const { setup: { config, engine, data }, folder, quiet } = run;
+  const against = evaluationOpponentOf(config);
   const verb = run.resumeFrom === undefined ? "Training" : "Resuming";
   const lines = [
     `${verb} ${config.algorithm} on ${config.env}: ${
