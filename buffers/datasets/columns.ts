@@ -1,114 +1,38 @@
-import type {
-  Batch,
-  BoxArray,
-  BoxSpace,
-  RecordedValues,
-  Space,
-} from "@bellman/types";
+import type { Episode } from "@bellman/types";
 import { BLOCK_UNITS } from "../copy.ts";
-import { ARRAYS } from "../fields.ts";
-import { shapeOf } from "./spaces.ts";
+import { ARRAYS, type FieldArray, type Schema } from "../fields.ts";
+import { type Part, partAt, partsOf, type Spaces } from "./spaces.ts";
 
 /** Excess over a bound, relative to it, that rounding to 32 bits may cause. */
 const ROUNDING = 1e-6;
 
-/** Numbers of all rows of one array of a space. */
-export interface Column {
-  /** Its place in messages, such as `observations.position`. */
-  readonly name: string;
-  /** Names and places that lead to it. */
-  readonly keys: readonly string[];
-  readonly space: Space;
-  /** The space as a box, whose bounds hold here. */
-  readonly box: BoxSpace;
-  /** Numbers of a row. */
-  readonly size: number;
-  readonly data: BoxArray;
+/** Numbers of all rows of one array of recorded values. */
+export type Column = Part & { readonly data: FieldArray };
+
+/** Rows of episodes, in the order of the arrays of a schema. */
+export interface Columns {
+  readonly schema: Schema;
+  readonly list: readonly Column[];
 }
 
-/** Rows of an episode that are copied into a column. */
-export interface Place {
-  /** Number of the episode. */
-  readonly episode: number;
-  /** First row of the column. */
-  readonly at: number;
-  /** Number of rows. */
-  readonly rows: number;
-}
+/** Fields that a step has before and after it, and their names afterwards. */
+export const NEXT: Readonly<Record<string, string>> = {
+  observations: "nextObservations",
+  actionMasks: "nextActionMasks",
+};
 
-/** Returns the box of the numbers that a space has, other than a dict or a tuple. */
-function boxOf(space: Space): BoxSpace {
-  const whole = { type: "box", low: 0, dtype: "int32" } as const;
-  switch (space.type) {
-    case "discrete": {
-      const { n, start: low = 0 } = space;
-      return { ...whole, shape: [], low, high: low + n - 1 };
-    }
-    case "multiDiscrete": {
-      const high = space.nvec.map((n) => n - 1);
-      return { ...whole, shape: [high.length], high };
-    }
-    case "multiBinary":
-      return { ...whole, shape: [space.n], high: 1, dtype: "uint8" };
-    default:
-      return space as BoxSpace;
-  }
-}
-
-/**
- * Makes arrays of zeros for rows of a space, one for each array of its values. Boxes of
- * those that are not bounded take any number.
- */
+/** Makes columns of zeros for so many rows. */
 export function columnsOf(
-  space: Space,
-  name: string,
-  { rows, bounded = false, keys = [] }: {
-    rows: number;
-    bounded?: boolean;
-    keys?: readonly string[];
-  },
-): Column[] {
-  if (space.type === "dict" || space.type === "tuple") {
-    return Object.entries<Space>({ ...space.spaces }).flatMap(([key, inner]) =>
-      columnsOf(inner, `${name}.${key}`, {
-        rows,
-        bounded,
-        keys: [...keys, key],
-      })
-    );
-  }
-  const exact = boxOf(space);
-  const box = space.type === "box" && !bounded
-    ? { ...exact, low: -Infinity, high: Infinity }
-    : exact;
-  const size = box.shape.reduce((product, it) => product * it, 1);
-  const data = new ARRAYS[box.dtype](rows * size);
-  return [{ name, keys, space, box, size, data }];
-}
-
-/** Nests arrays, in the order of the columns, as a space is. */
-export function nestArrays(space: Space, arrays: Iterator<BoxArray>): Batch {
-  if (space.type === "tuple") {
-    return space.spaces.map((inner) => nestArrays(inner, arrays));
-  }
-  if (space.type !== "dict") return arrays.next().value;
-  const parts = Object.entries(space.spaces)
-    .map(([key, inner]) => [key, nestArrays(inner, arrays)] as const);
-  return Object.fromEntries(parts);
-}
-
-/** Copies a column's rows, by their numbers and so many further, to another array. */
-export function copyRows(
-  { data, size }: Column,
-  rows: ArrayLike<number>,
-  target: BoxArray,
-  further = 0,
-): void {
-  for (let i = 0; i < rows.length; i++) {
-    const from = (rows[i] + further) * size, to = i * size;
-    if (size >= BLOCK_UNITS) target.set(data.subarray(from, from + size), to);
-    else for (let j = 0; j < size; j++) target[to + j] = data[from + j];
-  }
+  spaces: Spaces,
+  rows: number,
+  options: { masked: boolean; bounded?: boolean },
+): Columns {
+  const { schema, parts } = partsOf(spaces, options);
+  const list = parts.map((part) => ({
+    ...part,
+    data: new ARRAYS[part.dtype](rows * part.size),
+  }));
+  return { schema, list };
 }
 
 /** Makes the error of an episode that cannot be used. */
@@ -116,56 +40,92 @@ export function refusal(episode: number, problem: string): RangeError {
   return new RangeError(`Cannot use episode ${episode}: ${problem}`);
 }
 
-/** Copies the values of an episode into a column, and checks them. */
-export function fillColumn(
-  column: Column,
-  values: RecordedValues,
-  place: Place,
+/** An episode with flags of 0 and 1, of which the last step has one. */
+export type Steps = ReturnType<typeof stepsOf>;
+
+/** Checks the flags of an episode; one that was cut by the recording is truncated. */
+export function stepsOf(episode: Episode, number: number) {
+  const steps = episode.rewards.length;
+  if (steps === 0) throw refusal(number, "it has no steps");
+  const flags = (name: "terminations" | "truncations") => {
+    const flags = Uint8Array.from(episode[name], (it) => it ? 1 : 0);
+    if (flags.length !== steps) {
+      throw refusal(
+        number,
+        `it has ${flags.length} ${name}, expected ${steps} as there are rewards`,
+      );
+    }
+    const end = flags.indexOf(1);
+    if (end === -1 || end === steps - 1) return flags;
+    throw refusal(
+      number,
+      `step ${end} of ${steps} ends it, expected the last one to`,
+    );
+  };
+  const terminated = flags("terminations"), truncated = flags("truncations");
+  if (!terminated[steps - 1]) truncated[steps - 1] = 1;
+  return { ...episode, terminated, truncated };
+}
+
+/** Copies an episode into columns, from a row on, and checks its numbers. */
+export function fillColumns(
+  { list }: Columns,
+  steps: Steps,
+  { number, first = 0 }: { number: number; first?: number },
 ): void {
-  const numbers = numbersOf(column, values, place);
-  const { data, size, name, box } = column, first = place.at * size;
-  const isFloat = box.dtype.startsWith("float");
+  for (const column of list) {
+    const { path, name, size, shape } = column;
+    const rows = steps.rewards.length + (path[0] in NEXT ? 1 : 0);
+    const values = partAt(steps, path) as ArrayLike<number> | undefined;
+    if (values?.length !== rows * size) {
+      throw refusal(
+        number,
+        `its ${name} have ${
+          values?.length ?? "no"
+        } numbers, expected ${rows} rows of shape [${shape}]`,
+      );
+    }
+    fillColumn(column, values, { number, first });
+  }
+}
+
+function fillColumn(
+  { data, size, name, dtype, low, high }: Column,
+  values: ArrayLike<number>,
+  { number, first }: { number: number; first: number },
+): void {
+  const isFloat = dtype.startsWith("float"), start = first * size;
   const margin = (bound: number) =>
     isFloat ? ROUNDING * Math.max(1, Math.abs(bound)) : 0;
-  const boundAt = (end: "low" | "high", i: number) => {
-    const bound = box[end];
-    return typeof bound === "number" ? bound : bound[i];
-  };
-  for (let i = 0; i < numbers.length; i++) {
-    const number = data[first + i] = numbers[i], at = i % size;
-    const low = boundAt("low", at), high = boundAt("high", at);
+  for (let i = 0; i < values.length; i++) {
+    const value = data[start + i] = values[i];
+    const least = typeof low === "number" ? low : low[i % size];
+    const most = typeof high === "number" ? high : high[i % size];
     if (
-      (isFloat ? Number.isFinite(number) : number === numbers[i]) &&
-      number >= low - margin(low) &&
-      number <= high + margin(high)
+      (isFloat ? Number.isFinite(value) : value === values[i]) &&
+      value >= least - margin(least) && value <= most + margin(most)
     ) continue;
-    const step = Math.floor(i / size), kind = isFloat ? "finite" : "whole";
-    const bounds = high - low < Infinity ? ` from ${low} to ${high}` : "";
+    const kind = isFloat ? "finite" : "whole";
+    const bounds = most - least < Infinity ? ` from ${least} to ${most}` : "";
     throw refusal(
-      place.episode,
-      `its ${name} at step ${step} have ${
-        numbers[i]
+      number,
+      `its ${name} at step ${Math.floor(i / size)} have ${
+        values[i]
       }, expected a ${kind} number${bounds}`,
     );
   }
 }
 
-function numbersOf(
-  { keys, name, size, space }: Column,
-  values: RecordedValues,
-  { episode, rows }: Place,
-): ArrayLike<number> {
-  let part: unknown = values;
-  for (const key of keys) part = (part as Record<string, unknown>)?.[key];
-  const length = (part as ArrayLike<number> | undefined)?.length;
-  if (length === rows * size) return part as ArrayLike<number>;
-  const given = (length ?? 0) / rows;
-  const found = part === undefined
-    ? "are missing"
-    : length === undefined
-    ? "are a record"
-    : Number.isInteger(given)
-    ? `have the shape [${given}]`
-    : `have ${length} numbers for ${rows} rows`;
-  throw refusal(episode, `its ${name} ${found}, expected ${shapeOf(space)}`);
+/** Copies a column's rows, by their numbers and so many further, to another array. */
+export function copyRows(
+  { data, size }: Column,
+  rows: ArrayLike<number>,
+  target: FieldArray,
+  further = 0,
+): void {
+  for (let i = 0; i < rows.length; i++) {
+    const from = (rows[i] + further) * size, to = i * size;
+    if (size >= BLOCK_UNITS) target.set(data.subarray(from, from + size), to);
+    else for (let j = 0; j < size; j++) target[to + j] = data[from + j];
+  }
 }

@@ -1,22 +1,25 @@
 import {
   checkOptions,
   OBJECT,
+  type OptionKind,
   type OptionKinds,
   whole,
 } from "@bellman/files/options";
 import type { Episode, Space } from "@bellman/types";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
+import { nest } from "../fields.ts";
 import {
   type Column,
+  type Columns,
   columnsOf,
-  fillColumn,
-  nestArrays,
+  fillColumns,
   refusal,
+  type Steps,
+  stepsOf,
 } from "./columns.ts";
-import { type Columns, DatasetRows } from "./dataset_rows.ts";
-import { checkEpisode } from "./episodes.ts";
-import { misfit, type Spaces } from "./spaces.ts";
+import { DatasetRows } from "./dataset_rows.ts";
+import { checkFit, choicesOf, type Spaces } from "./spaces.ts";
 
 /** Options of the episodes that a {@linkcode Dataset} learns from. */
 export interface SplitOptions {
@@ -50,28 +53,22 @@ export interface SplitOptions {
 /** Options of a {@linkcode Dataset}. */
 export interface DatasetOptions extends Spaces, SplitOptions {}
 
-/** Space of a reward, which may have any value. */
-const REWARD: Space = {
-  type: "box",
-  shape: [],
-  low: -Infinity,
-  high: Infinity,
-  dtype: "float64",
-};
-
-const share = (above: boolean, isFine: (it: number) => boolean) =>
-  [
-    "number",
-    `a number ${above ? "above 0, up" : "from 0"} to 1`,
-    isFine,
-  ] as const;
+const SHARE: OptionKind = [
+  "number",
+  "a number from 0 to 1",
+  (it: number) => it >= 0 && it <= 1,
+];
 
 const OPTIONS: OptionKinds<DatasetOptions> = {
   observationSpace: OBJECT,
   actionSpace: OBJECT,
-  holdout: share(false, (it) => it >= 0 && it <= 1),
-  bestFraction: share(true, (it) => it > 0 && it <= 1),
-  gamma: share(false, (it) => it >= 0 && it <= 1),
+  holdout: SHARE,
+  bestFraction: [
+    "number",
+    "a number above 0, up to 1",
+    (it: number) => it > 0 && it <= 1,
+  ],
+  gamma: SHARE,
   seed: whole(0),
 };
 
@@ -166,7 +163,7 @@ export class Dataset {
       gamma = 0.99,
       seed = 0,
     } = checkOptions("a data set", options, OPTIONS);
-    const all = [...episodes];
+    const all = Array.from(episodes, stepsOf);
     if (all.length === 0) {
       throw new RangeError(
         "Cannot learn from data without episodes: expected one or more",
@@ -175,12 +172,15 @@ export class Dataset {
     this.observationSpace = observationSpace;
     this.actionSpace = actionSpace;
     this.numEpisodes = all.length;
-    const starts = this.#starts = startsOf(all);
+    const starts = this.#starts = new Int32Array(all.length + 1);
+    all.forEach(({ rewards }, number) => {
+      starts[number + 1] = starts[number] + rewards.length + 1;
+    });
     this.numSteps = starts[all.length] - all.length;
     this.#columns = readColumns(all, { observationSpace, actionSpace }, starts);
     this.returns = returnsOf(all, 1);
     this.discountedReturns = returnsOf(all, gamma);
-    const [kept, heldOut] = split(all.length, holdout, seed);
+    const { kept, heldOut } = split(all.length, holdout, seed);
     const best = bestFraction === 1
       ? kept
       : kept.sort((a, b) =>
@@ -198,9 +198,7 @@ export class Dataset {
    * @throws {RangeError} If it does not; the message names both shapes.
    */
   checkSpaces(spaces: Spaces): void {
-    const problem = misfit(this, spaces);
-    if (problem === undefined) return;
-    throw new RangeError(`Cannot use the data set: ${problem}`);
+    checkFit(this, spaces);
   }
 
   /** Mean return of all episodes. */
@@ -213,18 +211,14 @@ export class Dataset {
     return this.returns.reduce((most, it) => Math.max(most, it));
   }
 
-  /** Lowest return of all episodes. */
-  get worstReturn(): number {
-    return this.returns.reduce((least, it) => Math.min(least, it));
-  }
-
   /**
    * Scale of rewards by which returns differ by up to 1000.
    *
    * @throws {RangeError} If all returns are equal.
    */
   get rewardScale(): number {
-    const range = this.bestReturn - this.worstReturn;
+    const worst = this.returns.reduce((least, it) => Math.min(least, it));
+    const range = this.bestReturn - worst;
     if (range > 0) return 1000 / range;
     throw new RangeError(
       `Cannot scale rewards by the range of returns: all ${this.numEpisodes} episodes have the return ${this.bestReturn}`,
@@ -237,18 +231,11 @@ export class Dataset {
   }
 
   #summarize(): ObservationStatistics {
-    const { observations } = this.#columns, starts = this.#starts;
-    const rows = this.training.episodes.map((it): [number, number] => [
-      starts[it],
-      starts[it + 1] - 1,
-    ]);
-    const means = observations.map((column) => meanOf(column, rows));
-    const deviations = observations.map((column, i) =>
-      meanOf(column, rows, means[i]).map(Math.sqrt)
-    );
-    const nest = (arrays: Float64Array[]) =>
-      nestArrays(this.observationSpace, arrays.values()) as NestedNumbers;
-    return { mean: nest(means), deviation: nest(deviations) };
+    const { schema, list } = this.#columns;
+    const moments = list.map((it) => momentsOf(it, this.training.rows));
+    const nested = (name: "mean" | "deviation") =>
+      nest(schema, ({ index }) => moments[index][name]).observations;
+    return { mean: nested("mean"), deviation: nested("deviation") };
   }
 
   /**
@@ -260,13 +247,10 @@ export class Dataset {
   }
 
   #digest(): string {
-    const { observations, actions, masks, rewards, terminated } = this.#columns;
-    const columns = [...observations, ...actions, ...masks ? [masks] : []];
-    const hash = sha256.create();
-    const forms = columns.map(({ name, box }) => [name, box.shape, box.dtype]);
+    const { list } = this.#columns, hash = sha256.create();
+    const forms = list.map(({ name, shape, dtype }) => [name, shape, dtype]);
     hash.update(new TextEncoder().encode(JSON.stringify(forms)));
-    const arrays = columns.map(({ data }) => data);
-    for (const array of [this.#starts, ...arrays, rewards, terminated]) {
+    for (const array of [this.#starts, ...list.map(({ data }) => data)]) {
       const { buffer, byteOffset, byteLength } = array;
       hash.update(new Uint8Array(buffer, byteOffset, byteLength));
     }
@@ -274,107 +258,50 @@ export class Dataset {
   }
 }
 
-/** Finds the first row of each episode, with one row after its last step, and the end. */
-function startsOf(episodes: readonly Episode[]): Int32Array {
-  const starts = new Int32Array(episodes.length + 1);
-  episodes.forEach((episode, number) => {
-    const steps = checkEpisode(episode, number, "use");
-    if (steps === 0) throw refusal(number, "it has no steps");
-    starts[number + 1] = starts[number] + steps + 1;
-  });
-  return starts;
-}
-
 function readColumns(
-  episodes: readonly Episode[],
-  { observationSpace, actionSpace }: Spaces,
+  episodes: readonly Steps[],
+  spaces: Spaces,
   starts: Int32Array,
 ): Columns {
-  const rows = starts[episodes.length];
-  const observations = columnsOf(observationSpace, "observations", { rows });
-  const actions = columnsOf(actionSpace, "actions", { rows, bounded: true });
-  const [rewards] = columnsOf(REWARD, "rewards", { rows });
-  const terminated = new Uint8Array(rows);
-  const masks = masksOf(episodes, actionSpace, rows);
-  episodes.forEach((it, episode) => {
-    const at = starts[episode], end = starts[episode + 1];
-    const steps = end - at - 1;
-    const seen = { episode, at, rows: steps + 1 };
-    const taken = { episode, at, rows: steps };
-    for (const part of observations) fillColumn(part, it.observations, seen);
-    for (const part of actions) fillColumn(part, it.actions, taken);
-    fillColumn(rewards, it.rewards, taken);
-    if (it.terminations[steps - 1]) terminated[end - 2] = 1;
-    if (masks === undefined) return;
-    if (it.actionMasks === undefined) {
-      throw refusal(
-        episode,
-        "it has no action masks, expected some as others have",
-      );
-    }
-    fillColumn(masks, it.actionMasks, seen);
-    checkAllowed(masks, actions[0], taken);
+  const masked = episodes.some((it) => it.actionMasks !== undefined);
+  const columns = columnsOf(spaces, starts[episodes.length], {
+    masked,
+    bounded: true,
   });
-  return {
-    observationSpace,
-    actionSpace,
-    observations,
-    actions,
-    rewards: rewards.data as Float64Array,
-    terminated,
-    masks,
-  };
-}
-
-/** Numbers of choices of the parts of an action; undefined where masks forbid none. */
-function choicesOf(space: Space): readonly number[] | undefined {
-  if (space.type === "discrete") return [space.n];
-  if (space.type === "multiDiscrete") return space.nvec;
-  return space.type === "multiBinary" ? new Array(space.n).fill(2) : undefined;
-}
-
-function masksOf(
-  episodes: readonly Episode[],
-  space: Space,
-  rows: number,
-): Column | undefined {
-  const masked = episodes.findIndex((it) => it.actionMasks !== undefined);
-  if (masked < 0) return undefined;
-  const choices = choicesOf(space);
-  if (choices === undefined) {
-    throw refusal(
-      masked,
-      `it has masks of actions, which are a ${space.type}: expected none`,
-    );
-  }
-  const n = choices.reduce((sum, it) => sum + it, 0);
-  return columnsOf({ type: "multiBinary", n }, "action masks", { rows })[0];
+  episodes.forEach((steps, number) => {
+    const first = starts[number], end = starts[number + 1] - 1;
+    fillColumns(columns, steps, { number, first });
+    if (masked) {
+      checkAllowed(columns, spaces.actionSpace, { number, first, end });
+    }
+  });
+  return columns;
 }
 
 /** Throws where an action is one that its mask forbids. */
 function checkAllowed(
-  masks: Column,
-  actions: Column,
-  { episode, at, rows }: { episode: number; at: number; rows: number },
+  { list }: Columns,
+  space: Space,
+  { number, first, end }: { number: number; first: number; end: number },
 ): void {
-  const { space, size } = actions, choices = choicesOf(space)!;
-  const first = space.type === "discrete" ? space.start ?? 0 : 0;
-  for (let row = at; row < at + rows; row++) {
-    let mask = row * masks.size;
+  const { data, size, low } = list.find(({ name }) => name === "actions")!;
+  const masks = list.at(-1)!, choices = choicesOf(space)!;
+  for (let row = first; row < end; row++) {
+    let mask = row * masks.size - (low as number);
     for (let part = 0; part < size; mask += choices[part++]) {
-      const action = actions.data[row * size + part];
-      if (masks.data[mask + action - first] !== 0) continue;
+      const action = data[row * size + part];
+      if (masks.data[mask + action] !== 0) continue;
       throw refusal(
-        episode,
+        number,
         `its actions at step ${
-          row - at
+          row - first
         } have ${action}, which the action mask forbids`,
       );
     }
   }
 }
 
-function returnsOf(episodes: readonly Episode[], gamma: number): Float64Array {
+function returnsOf(episodes: readonly Steps[], gamma: number): Float64Array {
   return Float64Array.from(episodes, ({ rewards }) => {
     let sum = 0;
     for (let step = rewards.length - 1; step >= 0; step--) {
@@ -385,14 +312,8 @@ function returnsOf(episodes: readonly Episode[], gamma: number): Float64Array {
 }
 
 /** Splits the numbers of episodes: those to learn from, and those held out. */
-function split(
-  count: number,
-  holdout: number,
-  seed: number,
-): [kept: number[], heldOut: number[]] {
-  const numbers = Array.from({ length: count }, (_, number) => number);
-  if (holdout === 0) return [numbers, []];
-  const size = Math.max(1, Math.round(holdout * count));
+function split(count: number, holdout: number, seed: number) {
+  const size = holdout && Math.max(1, Math.round(holdout * count));
   if (size >= count) {
     throw new RangeError(
       `Cannot hold out ${holdout} of ${count} episode${
@@ -400,34 +321,26 @@ function split(
       }: none is left to learn from, expected a smaller share or 0`,
     );
   }
-  const texts = new TextEncoder();
-  const keys = numbers.map((number) =>
-    bytesToHex(sha256(texts.encode(`hold out ${number} of seed ${seed}`)))
-  );
+  const numbers = Array.from({ length: count }, (_, number) => number);
+  const keys = numbers.map((number) => {
+    const text = `hold out ${number} of seed ${seed}`;
+    return bytesToHex(sha256(new TextEncoder().encode(text)));
+  });
   const order = numbers.toSorted((a, b) => keys[a] < keys[b] ? -1 : 1);
-  const chosen = new Set(order.slice(0, size));
-  return [
-    numbers.filter((it) => !chosen.has(it)),
-    numbers.filter((it) => chosen.has(it)),
-  ];
+  const heldOut = order.slice(0, size).sort((a, b) => a - b);
+  return { kept: order.slice(size).sort((a, b) => a - b), heldOut };
 }
 
-/** Means of a column's numbers over some rows; of squared distances from `centers`. */
-function meanOf(
-  { data, size }: Column,
-  rows: readonly (readonly [start: number, end: number])[],
-  centers?: Float64Array,
-): Float64Array {
-  const sums = new Float64Array(size);
-  let count = 0;
-  for (const [start, end] of rows) {
-    count += end - start;
-    for (let at = start * size; at < end * size; at++) {
-      const i = at % size;
-      sums[i] += centers === undefined
-        ? data[at]
-        : (data[at] - centers[i]) ** 2;
+/** Returns means and population deviations of a column's numbers over some rows. */
+function momentsOf({ data, size }: Column, rows: Int32Array) {
+  const average = (of: (value: number, i: number) => number) => {
+    const sums = new Float64Array(size);
+    for (const row of rows) {
+      for (let i = 0; i < size; i++) sums[i] += of(data[row * size + i], i);
     }
-  }
-  return sums.map((sum) => sum / count);
+    return sums.map((sum) => sum / rows.length);
+  };
+  const mean = average((value) => value);
+  const variance = average((value, i) => (value - mean[i]) ** 2);
+  return { mean, deviation: variance.map(Math.sqrt) };
 }

@@ -1,5 +1,7 @@
-import type { Batch, BoxArray, RandomSource, Space } from "@bellman/types";
-import { type Column, columnsOf, copyRows, nestArrays } from "./columns.ts";
+import type { Batch, RandomSource } from "@bellman/types";
+import { ARRAYS, type FieldArray, nest } from "../fields.ts";
+import { type Columns, copyRows, NEXT } from "./columns.ts";
+import { partAt } from "./spaces.ts";
 
 /** Steps of a data set, `[rows, ...shape]`, made by {@linkcode DatasetRows.allocate}. */
 export interface DatasetBatch {
@@ -31,17 +33,6 @@ export interface SampleOptions {
    * @default 1: single steps
    */
   readonly numSteps?: number;
-}
-
-/** All steps of a data set, with one more row after the last step of each episode. */
-export interface Columns {
-  readonly observationSpace: Space;
-  readonly actionSpace: Space;
-  readonly observations: readonly Column[];
-  readonly actions: readonly Column[];
-  readonly rewards: Float64Array;
-  readonly terminated: Uint8Array;
-  readonly masks: Column | undefined;
 }
 
 /**
@@ -79,9 +70,9 @@ export interface Columns {
 export class DatasetRows {
   /** Numbers of its episodes in the data set, in order. */
   readonly episodes: readonly number[];
+  /** Rows of its steps, where each episode has one more row after its last step. */
+  readonly rows: Int32Array;
   readonly #columns: Columns;
-  /** Row of each step in the columns. */
-  readonly #rows: Int32Array;
 
   /**
    * Lists the steps of episodes. {@linkcode Dataset} makes its own.
@@ -97,7 +88,7 @@ export class DatasetRows {
   ) {
     this.#columns = columns;
     this.episodes = episodes;
-    this.#rows = Int32Array.from(episodes.flatMap((episode) => {
+    this.rows = Int32Array.from(episodes.flatMap((episode) => {
       const start = starts[episode], steps = starts[episode + 1] - start - 1;
       return Array.from({ length: steps }, (_, step) => start + step);
     }));
@@ -105,7 +96,7 @@ export class DatasetRows {
 
   /** Number of steps. */
   get numSteps(): number {
-    return this.#rows.length;
+    return this.rows.length;
   }
 
   /**
@@ -115,20 +106,18 @@ export class DatasetRows {
    * @returns Arrays of zeros.
    */
   allocate(rows: number): DatasetBatch {
-    const { observationSpace, actionSpace, masks } = this.#columns;
-    const batchOf = (space: Space) => {
-      const arrays = columnsOf(space, "", { rows }).map(({ data }) => data);
-      return nestArrays(space, arrays.values());
-    };
-    const masksOf = () => new Uint8Array(rows * masks!.size);
+    const allocate = () =>
+      nest(
+        this.#columns.schema,
+        ({ dtype, size }) => new ARRAYS[dtype](rows * size),
+      ) as unknown as DatasetBatch;
+    const batch = allocate(), { observations, actionMasks } = allocate();
     return {
-      observations: batchOf(observationSpace),
-      actions: batchOf(actionSpace),
+      ...batch,
       rewards: new Float32Array(rows),
-      nextObservations: batchOf(observationSpace),
-      terminated: new Uint8Array(rows),
+      nextObservations: observations,
       starts: new Uint8Array(rows),
-      ...masks && { actionMasks: masksOf(), nextActionMasks: masksOf() },
+      ...actionMasks && { nextActionMasks: actionMasks },
     };
   }
 
@@ -141,21 +130,17 @@ export class DatasetRows {
    * @throws {RangeError} If there are more or fewer steps than rows, or no such step.
    */
   read(steps: ArrayLike<number>, batch: DatasetBatch): DatasetBatch {
-    const { observations, actions, rewards, terminated, masks } = this.#columns;
     const rows = this.#locate(steps, batch);
     for (let i = 0; i < rows.length; i++) {
-      batch.rewards[i] = rewards[rows[i]];
-      batch.terminated[i] = terminated[rows[i]];
       // Between two episodes lies a row without a step.
-      const before = this.#rows[steps[i] - 1];
-      batch.starts[i] = before === rows[i] - 1 ? 0 : 1;
+      batch.starts[i] = this.rows[steps[i] - 1] === rows[i] - 1 ? 0 : 1;
     }
-    copyBatch(observations, rows, batch.observations);
-    copyBatch(observations, rows, batch.nextObservations, 1);
-    copyBatch(actions, rows, batch.actions);
-    if (masks === undefined) return batch;
-    copyRows(masks, rows, batch.actionMasks!);
-    copyRows(masks, rows, batch.nextActionMasks!, 1);
+    for (const column of this.#columns.list) {
+      const [name, ...keys] = column.path, next = NEXT[name];
+      const target = (key: string) => partAt(batch, [key, ...keys]);
+      copyRows(column, rows, target(name) as FieldArray);
+      if (next) copyRows(column, rows, target(next) as FieldArray, 1);
+    }
     return batch;
   }
 
@@ -167,7 +152,7 @@ export class DatasetRows {
     }
     const rows = new Int32Array(steps.length);
     for (let i = 0; i < rows.length; i++) {
-      const row = this.#rows[steps[i]];
+      const row = this.rows[steps[i]];
       if (row === undefined) {
         throw new RangeError(
           `Cannot read step ${steps[i]} of ${this.numSteps}: expected 0 to ${
@@ -211,21 +196,5 @@ export class DatasetRows {
     this.read(steps, batch);
     for (let i = 0; i < rows; i += numSteps) batch.starts[i] = 1;
     return batch;
-  }
-}
-
-/** Copies rows of columns to the arrays of a batch. */
-function copyBatch(
-  columns: readonly Column[],
-  rows: Int32Array,
-  batch: Batch,
-  further = 0,
-): void {
-  for (const column of columns) {
-    let target = batch;
-    for (const key of column.keys) {
-      target = (target as Record<string, Batch>)[key];
-    }
-    copyRows(column, rows, target as BoxArray, further);
   }
 }

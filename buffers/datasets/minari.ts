@@ -1,6 +1,4 @@
-import type { Episode } from "@bellman/types";
-import { hintAt } from "@bellman/files/options";
-import type { FieldValues } from "../fields.ts";
+import type { Episode, RecordedValues } from "@bellman/types";
 
 /** Group of an HDF5 file, as in npm's `h5wasm`. */
 export interface Hdf5Group {
@@ -20,22 +18,6 @@ export interface Hdf5Group {
   readonly attrs?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
-/** Options of {@linkcode minariEpisodes}. */
-export interface MinariOptions {
-  /**
-   * Parts of dictionary observations to read, by name.
-   *
-   * @default all but those that are texts
-   */
-  readonly parts?: readonly string[];
-  /**
-   * Receives a line for each part that is skipped as text.
-   *
-   * @default console.warn
-   */
-  readonly onNotice?: (line: string) => void;
-}
-
 /** Digits after it are an episode's number. */
 export const PREFIX = "episode_";
 
@@ -52,24 +34,16 @@ export const MASKS = "action_mask";
  * `mission`, are left out. Of `infos`, `action_mask` is read.
  *
  * `readMinari` reads a whole folder from the disk. `@bellman/buffers/hdf5` opens single
- * files there, and `npm:h5wasm` those that were written to its own file system:
- *
- * ```ts ignore
- * import { openFile } from "@bellman/buffers/hdf5";
- *
- * const file = await openFile("main_data.hdf5", "r");
- * loadEpisodes(buffer, minariEpisodes(file));
- * ```
+ * files there, and `npm:h5wasm` those that were written to its own file system.
  *
  * Source: Minari's dataset standards,
  * https://minari.farama.org/content/dataset_standards.
  *
  * @param file The opened file.
- * @param options Parts of the observations.
  * @returns The episodes in turn, each read lazily.
  * @throws {SyntaxError} If a group or an array of an episode is missing.
  * @throws {TypeError} If an array holds something else than numbers.
- * @throws {RangeError} If a 64-bit number is above 2^53, or there is no such part.
+ * @throws {RangeError} If a 64-bit number is above 2^53.
  *
  * @example
  * ```ts
@@ -95,38 +69,28 @@ export const MASKS = "action_mask";
  * assertEquals(episode.terminations, [0, 1]);
  * ```
  */
-export function* minariEpisodes(
-  file: Hdf5Group,
-  options: MinariOptions = {},
-): Generator<Episode> {
-  // deno-lint-ignore no-console -- by default notices go there
-  const { parts, onNotice = (line) => console.warn(line) } = options;
-  const noticed = new Set<string>();
-  const onText = (path: string) => {
-    if (noticed.has(path)) return;
-    noticed.add(path);
-    onNotice(
-      `The part '${path}' of a Minari data set is a text: it is left out`,
-    );
-  };
+export function* minariEpisodes(file: Hdf5Group): Generator<Episode> {
   const numbers = file.keys()
     .filter((key) => /^episode_\d+$/.test(key))
     .map((key) => Number(key.slice(PREFIX.length)))
     .sort((a, b) => a - b);
   for (const number of numbers) {
-    const name = PREFIX + number;
-    const group = file.get(name);
+    const name = PREFIX + number, group = file.get(name);
     if (!isGroup(group)) throw damaged(name, "a group");
     const infos = group.get("infos"), { seed } = group.attrs ?? {};
     const hasMasks = isGroup(infos) && infos.keys().includes(MASKS);
+    const read = (part: string, from = group, path = name) =>
+      readNumbers(from.get(part), `${path}/${part}`);
     yield {
-      observations: readSpace(group, name, "observations", { parts, onText }),
-      actions: readSpace(group, name, "actions", { onText }),
-      rewards: readNumbers(group, name, "rewards"),
-      terminations: readNumbers(group, name, "terminations"),
-      truncations: readNumbers(group, name, "truncations"),
-      ...hasMasks &&
-        { actionMasks: readNumbers(infos, `${name}/infos`, MASKS) },
+      observations: readSpace(
+        group.get("observations"),
+        `${name}/observations`,
+      ),
+      actions: readSpace(group.get("actions"), `${name}/actions`),
+      rewards: read("rewards"),
+      terminations: read("terminations"),
+      truncations: read("truncations"),
+      ...hasMasks && { actionMasks: read(MASKS, infos, `${name}/infos`) },
       ...seed && { seed: Number(seed.value) },
     };
   }
@@ -137,96 +101,53 @@ function isGroup(item: unknown): item is Hdf5Group {
   return typeof keys === "function" && typeof get === "function";
 }
 
-/** Choice of parts, and what is told of those that are texts. */
-interface Parts {
-  readonly parts?: readonly string[];
-  readonly onText: (path: string) => void;
-}
-
-function readSpace(
-  parent: Hdf5Group,
-  path: string,
-  name: string,
-  { parts, onText }: Parts,
-): FieldValues {
-  const inner = `${path}/${name}`, item = parent.get(name);
-  if (!isGroup(item)) {
-    if (parts === undefined) return readNumbers(parent, path, name);
-    throw new RangeError(
-      `Cannot read the parts ${
-        parts.join(", ")
-      } of '${inner}': it is one array`,
-    );
-  }
-  const keys = item.keys();
-  const isTuple = keys.length > 0 && keys.every((key) => key.startsWith(ITEM));
-  const all = isTuple ? keys.map((_, i) => ITEM + i) : keys;
-  const unknown = parts?.find((it) => !all.includes(it));
-  if (unknown !== undefined) {
-    throw new RangeError(
-      `Cannot read '${inner}/${unknown}': ${hintAt(unknown, all)}`,
-    );
-  }
-  const read = (parts ?? all).flatMap((key): [string, FieldValues][] => {
-    if (isGroup(item.get(key))) {
-      return [[key, readSpace(item, inner, key, { onText })]];
-    }
-    const value = valueOf(item, inner, key);
-    // A text that was chosen is refused.
-    if (parts !== undefined || !isText(value)) {
-      return [[key, numbersOf(value, `${inner}/${key}`)]];
-    }
-    onText(`${inner}/${key}`.replace(/^.*?\//, ""));
-    return [];
+/** Reads the values of a space, without those that are texts. */
+function readSpace(item: unknown, path: string): RecordedValues {
+  if (!isGroup(item)) return readNumbers(item, path);
+  const names = item.keys();
+  const isTuple = names.length > 0 && names.every((it) => it.startsWith(ITEM));
+  const inOrder = isTuple ? names.map((_, i) => ITEM + i) : names;
+  const parts = inOrder.flatMap((name): [string, RecordedValues][] => {
+    const part = item.get(name), inner = `${path}/${name}`;
+    if (isGroup(part)) return [[name, readSpace(part, inner)]];
+    const value = valueOf(part, inner);
+    return isText(value) ? [] : [[name, numbersOf(value, inner)]];
   });
-  if (read.length === 0 && all.length > 0) {
-    throw new TypeError(
-      `Cannot read '${inner}': each of its parts is a text, expected numbers`,
-    );
-  }
-  return isTuple ? read.map(([, values]) => values) : Object.fromEntries(read);
+  return isTuple ? parts.map(([, it]) => it) : Object.fromEntries(parts);
 }
 
 function isText(value: unknown): boolean {
-  return typeof (Array.isArray(value) ? value[0] : value) === "string";
+  return Array.isArray(value) && typeof value[0] === "string";
 }
 
-function readNumbers(
-  parent: Hdf5Group,
-  path: string,
-  name: string,
-): ArrayLike<number> {
-  return numbersOf(valueOf(parent, path, name), `${path}/${name}`);
+function readNumbers(item: unknown, path: string): ArrayLike<number> {
+  return numbersOf(valueOf(item, path), path);
 }
 
 /** Reads the values of an array, which may take long. */
-function valueOf(parent: Hdf5Group, path: string, name: string): unknown {
-  const item = parent.get(name) as { value?: unknown } | null | undefined;
+function valueOf(item: unknown, path: string): unknown {
   if (item === null || item === undefined || isGroup(item)) {
-    throw damaged(`${path}/${name}`, "an array");
+    throw damaged(path, "an array");
   }
   try {
-    return item.value;
+    return (item as { value?: unknown }).value;
   } catch (error) {
     // Of float16, which h5wasm does not read.
-    const { message } = error as Error;
-    throw new TypeError(`Cannot read '${path}/${name}': ${message}`);
+    throw new TypeError(`Cannot read '${path}': ${(error as Error).message}`);
   }
 }
 
-function numbersOf(value: unknown, inner: string): ArrayLike<number> {
+function numbersOf(value: unknown, path: string): ArrayLike<number> {
   if (value instanceof BigInt64Array || value instanceof BigUint64Array) {
-    return fromBig(value, inner);
+    return fromBig(value, path);
   }
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
-    return value as Float32Array;
-  }
-  const plain = Array.isArray(value) &&
-    value.every((it) => typeof it === "number" || typeof it === "boolean");
-  if (plain) return value.map(Number);
+  if (ArrayBuffer.isView(value)) return value as Float32Array;
   const first = Array.isArray(value) ? value[0] : value;
+  if (Array.isArray(value) && /number|boolean/.test(typeof first)) {
+    return value.map(Number);
+  }
   throw new TypeError(
-    `Cannot read '${inner}' of ${typeof first} values: expected numbers`,
+    `Cannot read '${path}' of ${typeof first} values: expected numbers`,
   );
 }
 

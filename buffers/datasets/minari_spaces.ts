@@ -1,19 +1,15 @@
-import type { BoxDtype, BoxSpace, Space } from "@bellman/types";
+import type { BoxDtype, Space } from "@bellman/types";
+
+type Numbers = number | readonly Numbers[];
 
 /** Space as Minari's metadata describe it. */
 interface MinariSpace {
-  type: string;
-  dtype?: string;
-  shape?: number[];
-  low?: Numbers;
-  high?: Numbers;
-  n?: number | number[];
-  start?: Numbers;
-  nvec?: Numbers;
-  subspaces?: Record<string, MinariSpace> | MinariSpace[];
+  readonly type: string;
+  readonly dtype?: string;
+  readonly subspaces?: Readonly<Record<string, MinariSpace>> | MinariSpace[];
+  readonly shape?: readonly number[];
+  readonly [name: string]: unknown;
 }
-
-type Numbers = number | Numbers[];
 
 /** Types of boxes that are held in others. */
 const DTYPES: Readonly<Record<string, BoxDtype>> = {
@@ -24,49 +20,51 @@ const DTYPES: Readonly<Record<string, BoxDtype>> = {
   bool: "uint8",
 };
 
-/** Cuts a list into nested ones, as NumPy shows an array of a shape. */
-function nested(numbers: readonly number[], shape: readonly number[]): Numbers {
-  if (shape.length === 0) return numbers[0];
-  const size = numbers.length / shape[0];
-  return Array.from(
-    { length: shape[0] },
-    (_, i) => nested(numbers.slice(i * size, (i + 1) * size), shape.slice(1)),
-  );
+/** Nests a bound of a box, as NumPy shows an array of its shape. */
+function nested(
+  bound: number | readonly number[],
+  [length, ...shape]: readonly number[],
+): Numbers {
+  if (length === undefined) return typeof bound === "number" ? bound : bound[0];
+  return Array.from({ length }, (_, i) => {
+    if (typeof bound === "number") return nested(bound, shape);
+    const size = bound.length / length;
+    return nested(bound.slice(i * size, (i + 1) * size), shape);
+  });
 }
 
-function boundsOf({ shape, low, high }: BoxSpace) {
-  const size = shape.reduce((product, it) => product * it, 1);
-  const all = (bound: number | readonly number[]) =>
-    nested(
-      typeof bound === "number" ? new Array(size).fill(bound) : bound,
-      shape,
-    );
-  return { low: all(low), high: all(high) };
+function mapParts<T, R>(parts: Readonly<Record<string, T>>, map: (it: T) => R) {
+  return Object.fromEntries(
+    Object.entries(parts).map(([key, it]) => [key, map(it)]),
+  );
 }
 
 function describe(space: Space): MinariSpace {
   switch (space.type) {
     case "box": {
       const { dtype, shape } = space;
-      return { type: "Box", dtype, shape: [...shape], ...boundsOf(space) };
+      const [low, high] = [space.low, space.high].map((it) =>
+        nested(it, shape)
+      );
+      return { type: "Box", dtype, shape, low, high };
     }
-    case "discrete": {
-      const { n, start = 0 } = space;
-      return { type: "Discrete", dtype: "int64", start, n };
-    }
+    case "discrete":
+      return {
+        type: "Discrete",
+        dtype: "int64",
+        start: space.start ?? 0,
+        n: space.n,
+      };
     case "multiDiscrete": {
-      const nvec = [...space.nvec], start = nvec.map(() => 0);
+      const { nvec } = space, start = nvec.map(() => 0);
       return { type: "MultiDiscrete", dtype: "int64", nvec, start };
     }
     case "multiBinary":
       return { type: "MultiBinary", n: space.n };
     case "tuple":
       return { type: "Tuple", subspaces: space.spaces.map(describe) };
-    case "dict": {
-      const parts = Object.entries(space.spaces)
-        .map(([key, inner]) => [key, describe(inner)] as const);
-      return { type: "Dict", subspaces: Object.fromEntries(parts) };
-    }
+    case "dict":
+      return { type: "Dict", subspaces: mapParts(space.spaces, describe) };
   }
 }
 
@@ -75,69 +73,56 @@ export function toMinariSpace(space: Space): string {
   const text = JSON.stringify(
     describe(space),
     (_, value) =>
-      Math.abs(value) === Infinity && typeof value === "number"
-        ? `${value}!`
-        : value,
+      value === Infinity || value === -Infinity ? `${value}!` : value,
   );
   return text.replaceAll(/"(-?Infinity)!"/g, "$1");
 }
 
 /** Reads a space of Minari's metadata; throws where there is none like it. */
 export function fromMinariSpace(text: string): Space {
-  const json = text.replaceAll(
-    /(?<=[[,:]\s*-?)Infinity(?=\s*[\],}])/g,
-    "1e999",
-  );
-  return spaceOf(JSON.parse(json));
+  const infinity = /(?<=[[,:]\s*-?)Infinity(?=\s*[\],}])/g;
+  return spaceOf(JSON.parse(text.replaceAll(infinity, "1e999")));
 }
 
 function spaceOf(space: MinariSpace): Space {
   const { type, dtype = "", shape = [], subspaces = {} } = space;
-  const list = (numbers: Numbers | undefined) =>
-    ([numbers ?? []] as unknown[]).flat(Infinity) as number[];
-  const bound = (numbers: Numbers | undefined) => {
-    const [first, ...others] = list(numbers);
-    return others.every((it) => it === first) ? first : list(numbers);
+  const list = (name: string) => [space[name] ?? []].flat(Infinity) as number[];
+  const bound = (name: string) => {
+    const [first, ...others] = list(name);
+    return others.every((it) => it === first) ? first : [first, ...others];
   };
+  // The values of texts are left out, too.
+  const parts = Object.entries(subspaces).filter(([, it]) =>
+    it.type !== "Text"
+  );
+  const spaces = mapParts(Object.fromEntries(parts), spaceOf);
+  const start = list("start"), [n] = list("n");
   switch (type) {
     case "Box":
       return {
         type: "box",
         shape,
-        low: bound(space.low),
-        high: bound(space.high),
+        low: bound("low"),
+        high: bound("high"),
         dtype: DTYPES[dtype] ?? "int32",
       };
     case "Discrete":
-      return {
-        type: "discrete",
-        n: Number(space.n),
-        ...space.start && { start: Number(space.start) },
-      };
+      return { type: "discrete", n, ...start[0] && { start: start[0] } };
     case "MultiDiscrete":
-      if (list(space.start).every((it) => it === 0)) {
-        return { type: "multiDiscrete", nvec: list(space.nvec) };
+      if (start.every((it) => it === 0)) {
+        return { type: "multiDiscrete", nvec: list("nvec") };
       }
       throw new RangeError(
-        `Cannot read a MultiDiscrete space that starts at [${
-          list(space.start)
-        }]: expected zeros`,
+        `Cannot read a MultiDiscrete space that starts at [${start}]: expected zeros`,
       );
-    case "MultiBinary":
-      return {
-        type: "multiBinary",
-        n: list(space.n).reduce((product, it) => product * it, 1),
-      };
-    case "Tuple":
-    case "Dict": {
-      // The values of texts are left out, too.
-      const parts = Object.entries(subspaces)
-        .filter(([, it]) => it.type !== "Text")
-        .map(([key, inner]) => [key, spaceOf(inner)] as const);
-      return type === "Tuple"
-        ? { type: "tuple", spaces: parts.map(([, inner]) => inner) }
-        : { type: "dict", spaces: Object.fromEntries(parts) };
+    case "MultiBinary": {
+      const n = list("n").reduce((product, it) => product * it, 1);
+      return { type: "multiBinary", n };
     }
+    case "Tuple":
+      return { type: "tuple", spaces: Object.values(spaces) };
+    case "Dict":
+      return { type: "dict", spaces };
   }
   throw new RangeError(
     `Cannot read a space of the kind '${type}': expected Box, Discrete, MultiDiscrete, MultiBinary, Dict or Tuple`,

@@ -1,7 +1,5 @@
 import { assertEquals } from "@std/assert";
 import h5wasm, { type File, type Group } from "npm:h5wasm@^0.10.3";
-import { ReplayBuffer } from "../replay/replay_buffer.ts";
-import { loadEpisodes } from "./episodes.ts";
 import { type Hdf5Group, minariEpisodes } from "./minari.ts";
 import { assertRefused } from "../../tests/testdata/refused.ts";
 
@@ -93,7 +91,7 @@ Deno.test("episodes of an HDF5 file, in the order of their numbers", () =>
     },
   ));
 
-Deno.test("parts that are texts are left out, which is told once; others may be chosen", () =>
+Deno.test("parts that are texts are left out", () =>
   withFile(
     (file) => {
       for (const id of [0, 1]) {
@@ -105,66 +103,11 @@ Deno.test("parts that are texts are left out, which is told once; others may be 
       }
     },
     (file) => {
-      const lines: string[] = [];
-      const onNotice = (line: string) => lines.push(line);
-      const [, { observations }] = minariEpisodes(file, { onNotice });
-      const position = Float64Array.of(100, 101, 102, 103, 104, 105);
+      const [, { observations }] = minariEpisodes(file);
       assertEquals(observations, {
-        position,
+        position: Float64Array.of(100, 101, 102, 103, 104, 105),
         pair: [Uint8Array.of(100, 102, 104), Float64Array.of(100, 103, 106)],
       });
-      const left = (path: string) =>
-        `The part '${path}' of a Minari data set is a text: it is left out`;
-      assertEquals(lines.sort(), [
-        left("observations/mission"),
-        left("observations/pair/_index_2"),
-      ]);
-      const parts = ["position"];
-      const [, chosen] = minariEpisodes(file, { parts, onNotice });
-      assertEquals(chosen.observations, { position });
-      assertEquals(lines.length, 2);
-      const read = (...parts: string[]) => () => [
-        ...minariEpisodes(file, { parts, onNotice }),
-      ];
-      assertRefused({
-        "TypeError: Cannot read 'episode_0/observations/mission' of string values: expected numbers":
-          read("position", "mission"),
-        "RangeError: Cannot read 'episode_0/observations/positions': did you mean 'position'?":
-          read("positions"),
-      });
-    },
-  ));
-
-Deno.test("they go into a buffer", () =>
-  withFile(
-    (file) => {
-      for (const id of [0, 1]) addEpisode(file, id, 3);
-    },
-    (file) => {
-      const number = { shape: [], dtype: "float32" } as const;
-      const flag = { shape: [], dtype: "uint8" } as const;
-      const buffer = new ReplayBuffer({
-        capacity: 10,
-        fields: {
-          observation: {
-            position: { shape: [2], dtype: "float32" },
-            pair: [number, number],
-          },
-          action: number,
-          reward: number,
-          terminated: flag,
-          truncated: flag,
-        },
-        episodes: { next: { nextObservation: "observation" } },
-      });
-      assertEquals(loadEpisodes(buffer, minariEpisodes(file)), 6);
-      const { nextObservation, terminated, truncated } = buffer.gather([2, 5]);
-      assertEquals(nextObservation, {
-        position: Float32Array.of(6, 7, 106, 107),
-        pair: [Float32Array.of(6, 106), Float32Array.of(9, 109)],
-      });
-      assertEquals(terminated, Uint8Array.of(0, 1));
-      assertEquals(truncated, Uint8Array.of(1, 0));
     },
   ));
 
@@ -181,7 +124,7 @@ Deno.test("what is missing or no number is named", () => {
     truncations: { value: [true] },
   };
   const read = (items: unknown) => () => [
-    ...minariEpisodes(group({ episode_7: items }), { onNotice() {} }),
+    ...minariEpisodes(group({ episode_7: items })),
   ];
   assertEquals(read(group(good))()[0].actions, [1]);
   const change = (part: object) => read(group({ ...good, ...part }));
@@ -199,14 +142,6 @@ Deno.test("what is missing or no number is named", () => {
     ),
     [`TypeError: ${start}/observations/a' of number values: expected numbers`]:
       change({ observations: group({ a: { value: 3 } }) }),
-    "RangeError: Cannot read the parts a, b of 'episode_7/observations': it is one array":
-      () => [
-        ...minariEpisodes(group({ episode_7: group(good) }), {
-          parts: ["a", "b"],
-        }),
-      ],
-    [`TypeError: ${start}/observations': each of its parts is a text, expected numbers`]:
-      change({ observations: group({ a: { value: ["x"] } }) }),
     [`RangeError: ${start}/actions': its number 1 is 1152921504606846976, expected at most 2^53`]:
       change({ actions: { value: BigInt64Array.of(0n, 2n ** 60n) } }),
   });

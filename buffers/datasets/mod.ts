@@ -17,12 +17,6 @@
  *
  * @module
  */
-export {
-  type EpisodeBuffer,
-  type EpisodeFields,
-  loadEpisodes,
-  type LoadEpisodesOptions,
-} from "./episodes.ts";
 export * from "./arrays.ts";
 export * from "./dataset.ts";
 export {
@@ -31,11 +25,7 @@ export {
   type SampleOptions,
 } from "./dataset_rows.ts";
 export * from "./rows.ts";
-export {
-  type Hdf5Group,
-  minariEpisodes,
-  type MinariOptions,
-} from "./minari.ts";
+export { type Hdf5Group, minariEpisodes } from "./minari.ts";
 export {
   type MinariData,
   openDataset,

@@ -1,12 +1,13 @@
 import { builtin, rewordError, toPath } from "@bellman/files";
 import { loadNpz } from "@bellman/files/npz";
-import type { Episode, Space } from "@bellman/types";
+import { givenOptions } from "@bellman/files/options";
+import type { Episode } from "@bellman/types";
 import { episodesFromArrays } from "./arrays.ts";
-import { Dataset, type SplitOptions } from "./dataset.ts";
+import { Dataset, type DatasetOptions } from "./dataset.ts";
 import { openHdf5, reasonOf } from "./hdf5.ts";
-import { minariEpisodes, type MinariOptions } from "./minari.ts";
+import { minariEpisodes } from "./minari.ts";
 import { fromMinariSpace } from "./minari_spaces.ts";
-import { misfit, type Spaces } from "./spaces.ts";
+import { checkFit, partsOf, type Spaces } from "./spaces.ts";
 
 /** Episodes and spaces of a folder of Minari. */
 export interface MinariData extends Spaces {
@@ -68,22 +69,11 @@ export function readMetadata(file: string): { metadata: Metadata } & Spaces {
   }
 }
 
-/** True for a space whose values Minari keeps as JPEG. */
-function hasImages(space: Space): boolean {
-  if (space.type === "dict" || space.type === "tuple") {
-    return Object.values<Space>({ ...space.spaces }).some(hasImages);
-  }
-  if (space.type !== "box" || space.dtype !== "uint8") return false;
-  const { shape: [height, width] } = space;
-  return [2, 3].includes(space.shape.length) && height >= 32 && width >= 32;
-}
-
 /**
  * Reads a data set of Minari whole: `data/main_data.hdf5` with npm's `h5wasm`, and
  * `metadata.json` beside it.
  *
  * @param path Folder of the data set, its folder `data`, or its HDF5 file.
- * @param options Parts of the observations, as of {@linkcode minariEpisodes}.
  * @returns The episodes and their spaces, without texts.
  * @throws {Error} If a file is missing or cannot be read.
  * @throws {SyntaxError} If a group or an array of an episode is missing.
@@ -113,21 +103,22 @@ function hasImages(space: Space): boolean {
  * await Deno.remove(folder, { recursive: true });
  * ```
  */
-export async function readMinari(
-  path: string | URL,
-  options: MinariOptions = {},
-): Promise<MinariData> {
+export async function readMinari(path: string | URL): Promise<MinariData> {
   const main = findMainFile(toPath(path));
-  const { metadata, observationSpace, actionSpace } = readMetadata(main);
-  if (metadata.jpeg_encoding !== false && hasImages(observationSpace)) {
+  const { metadata, ...spaces } = readMetadata(main);
+  // Minari keeps such boxes as JPEG.
+  const hasImages = partsOf(spaces).parts.some(({ dtype, shape }) =>
+    dtype === "uint8" && [2, 3].includes(shape.length) &&
+    shape[0] >= 32 && shape[1] >= 32
+  );
+  if (metadata.jpeg_encoding !== false && hasImages) {
     throw new TypeError(
       `Cannot read '${main}': its images are JPEG, expected a data set with jpeg_encoding false`,
     );
   }
   const file = await openHdf5(main, "r");
   try {
-    const episodes = [...minariEpisodes(file, options)];
-    return { episodes, observationSpace, actionSpace };
+    return { episodes: [...minariEpisodes(file)], ...spaces };
   } catch (error) {
     throw rewordError(error, (it) => `${main}: ${reasonOf(it)}`);
   } finally {
@@ -135,21 +126,11 @@ export async function readMinari(
   }
 }
 
-/** Options of {@linkcode openDataset}. */
-export interface OpenDatasetOptions extends SplitOptions {
-  /**
-   * Space of one observation, which that of the data must fit.
-   *
-   * @default that of the data; an npz file has none
-   */
-  readonly observationSpace?: Space;
-  /**
-   * Space of one action, which that of the data must fit.
-   *
-   * @default that of the data; an npz file has none
-   */
-  readonly actionSpace?: Space;
-}
+/**
+ * Options of {@linkcode openDataset}. The data must fit spaces that are given; without
+ * them it has its own, but for an npz file, which has none.
+ */
+export interface OpenDatasetOptions extends Partial<DatasetOptions> {}
 
 /**
  * Reads a {@linkcode Dataset} from a folder of Minari or its HDF5 file, or from an npz
@@ -196,15 +177,11 @@ export async function openDataset(
   const data = name.endsWith(".npz")
     ? await readNpzEpisodes(name, options)
     : await readMinari(name);
-  const { observationSpace = data.observationSpace } = options;
-  const { actionSpace = data.actionSpace } = options;
-  const spaces = { observationSpace, actionSpace };
-  const problem = misfit(data, spaces);
-  if (problem !== undefined) {
-    throw new RangeError(`Cannot use '${name}': ${problem}`);
-  }
+  const { episodes, ...own } = data,
+    spaces = { ...own, ...givenOptions(options) };
   try {
-    return new Dataset(data.episodes, { ...options, ...spaces });
+    checkFit(own, spaces);
+    return new Dataset(episodes, spaces);
   } catch (error) {
     throw rewordError(error, (it) => `${name}: ${it}`);
   }

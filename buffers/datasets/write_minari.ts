@@ -1,8 +1,8 @@
 import { builtin, replaceFile, syncFolder, toPath } from "@bellman/files";
-import type { BoxArray, DictSpace, Episode, Space } from "@bellman/types";
-import { type Column, columnsOf, fillColumn } from "./columns.ts";
-import { checkEpisode } from "./episodes.ts";
-import { type File, type Group, openHdf5 } from "./hdf5.ts";
+import type { Episode, Space } from "@bellman/types";
+import { type FieldArray, nest } from "../fields.ts";
+import { columnsOf, fillColumns, NEXT, stepsOf } from "./columns.ts";
+import { type Group, openHdf5 } from "./hdf5.ts";
 import { ITEM, MASKS, PREFIX } from "./minari.ts";
 import { toMinariSpace } from "./minari_spaces.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type Metadata,
   readMetadata,
 } from "./open_dataset.ts";
-import { misfit, type Spaces } from "./spaces.ts";
+import { checkFit, type Spaces } from "./spaces.ts";
 
 /** Version of Minari whose files these are. */
 const MINARI_VERSION = "0.5.4";
@@ -126,10 +126,7 @@ async function append(
   const { join } = builtin("node:path");
   const file = join(data, MAIN_FILE), temporary = `${file}.tmp`;
   const { metadata, ...spaces } = readMetadata(file);
-  const problem = misfit(spaces, options);
-  if (problem !== undefined) {
-    throw new RangeError(`Cannot append to '${data}': ${problem}`);
-  }
+  checkFit(spaces, options);
   try {
     await fs.copyFile(file, temporary);
     const totals = await writeFile(temporary, episodes, options);
@@ -149,16 +146,20 @@ async function writeFile(
 ): Promise<Partial<Metadata>> {
   const { existsSync, promises: fs } = builtin("node:fs");
   const file = await openHdf5(path, existsSync(path) ? "a" : "w");
+  const ids = file.keys();
   let steps = 0;
-  let first = 0;
   try {
-    for (const name of file.keys()) {
-      const total = (file.get(name) as Group).attrs.total_steps.value;
-      steps += Number(total);
-      first++;
+    for (const name of ids) {
+      steps += Number((file.get(name) as Group).attrs.total_steps.value);
     }
-    episodes.forEach((episode, i) => {
-      steps += addEpisode(file, first + i, { episode, number: i, spaces });
+    episodes.forEach((episode, number) => {
+      const group = file.create_group(PREFIX + (ids.length + number));
+      addEpisode(group, episode, {
+        ...spaces,
+        number,
+        id: ids.length + number,
+      });
+      steps += episode.rewards.length;
     });
   } finally {
     file.close();
@@ -168,7 +169,7 @@ async function writeFile(
   const { size } = await handle.stat();
   await handle.close();
   return {
-    total_episodes: first + episodes.length,
+    total_episodes: ids.length + episodes.length,
     total_steps: steps,
     dataset_size: Math.round(size / 1e5) / 10,
   };
@@ -190,81 +191,58 @@ function newMetadata(
 }
 
 function addEpisode(
-  file: File,
-  id: number,
-  { episode, number, spaces }: {
-    episode: Episode;
-    number: number;
-    spaces: Spaces;
-  },
-): number {
-  const { actionMasks, rewards, terminations, truncations, seed } = episode;
-  const steps = checkEpisode(episode, number, "write");
-  const group = file.create_group(PREFIX + id);
-  group.create_attribute("id", BigInt64Array.of(BigInt(id)), []);
-  group.create_attribute("total_steps", BigInt64Array.of(BigInt(steps)), []);
-  if (seed !== undefined) {
-    group.create_attribute("seed", BigInt64Array.of(BigInt(seed)), []);
-  }
-  const place = { episode: number, at: 0 };
-  const add = (
-    name: "observations" | "actions",
-    space: Space,
-    rows: number,
-  ) => {
-    for (const column of columnsOf(space, name, { rows })) {
-      fillColumn(column, episode[name], { ...place, rows });
-      addColumn(group, [name, ...namesOf(space, column.keys)], column, rows);
-    }
-  };
-  add("observations", spaces.observationSpace, steps + 1);
-  add("actions", spaces.actionSpace, steps);
-  const flags = (values: ArrayLike<number>) =>
-    Uint8Array.from(values, (it) => it ? 1 : 0);
-  const data = { name: "rewards", data: Float64Array.from(rewards) };
-  group.create_dataset(data);
-  const ended = flags(terminations), cutOff = flags(truncations);
-  if (!ended[steps - 1]) cutOff[steps - 1] = 1;
-  group.create_dataset({ name: "terminations", data: ended });
-  group.create_dataset({ name: "truncations", data: cutOff });
-  const infos = group.create_group("infos");
-  if (actionMasks !== undefined) {
-    const shape = [steps + 1, actionMasks.length / (steps + 1)];
-    const data = Int8Array.from(actionMasks);
-    infos.create_dataset({ name: MASKS, data, shape });
-  }
-  return steps;
-}
-
-/** Names that Minari gives the groups that lead to a part of a space. */
-function namesOf(space: Space, [key, ...keys]: readonly string[]): string[] {
-  if (key === undefined) return [];
-  const { type, spaces } = space as DictSpace;
-  const name = (type as string) === "tuple" ? ITEM + key : key;
-  return [name, ...namesOf(spaces[key], keys)];
-}
-
-/** Adds the array of a column, in the groups that lead to it. */
-function addColumn(
-  episode: Group,
-  path: readonly string[],
-  { space, box, data }: Column,
-  rows: number,
+  group: Group,
+  episode: Episode,
+  { id, number, ...spaces }: Spaces & { id: number; number: number },
 ): void {
-  let group = episode;
-  for (const name of path.slice(0, -1)) {
-    const isThere = group.keys().includes(name);
-    group = isThere ? group.get(name) as Group : group.create_group(name);
+  const steps = stepsOf(episode, number), { seed, rewards } = steps;
+  const attributes = { id, total_steps: rewards.length, seed };
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined) continue;
+    group.create_attribute(name, BigInt64Array.of(BigInt(value)), []);
   }
-  group.create_dataset({
-    name: path.at(-1)!,
-    data: ofNumPy(data, space.type),
-    shape: [rows, ...box.shape],
-  });
+  const masked = steps.actionMasks !== undefined;
+  const { schema, list } = columnsOf(spaces, rewards.length + 1, { masked });
+  fillColumns({ schema, list }, steps, { number });
+  const { actionMasks, terminated: _, ...values } = nest(
+    schema,
+    ({ index, path, size, shape }): Adder => {
+      const rows = rewards.length + (path[0] in NEXT ? 1 : 0);
+      const { type, data } = list[index], used = data.subarray(0, rows * size);
+      return (group, name) =>
+        group.create_dataset({
+          name,
+          data: ofNumPy(used, type),
+          shape: [rows, ...shape],
+        });
+    },
+  ) as Record<string, Adders>;
+  for (const [name, it] of Object.entries(values)) addValues(group, name, it);
+  const infos = group.create_group("infos");
+  if (masked) addValues(infos, MASKS, actionMasks);
+  const { terminated, truncated } = steps;
+  group.create_dataset({ name: "terminations", data: terminated });
+  group.create_dataset({ name: "truncations", data: truncated });
+}
+
+/** Adds an array to a group. */
+type Adder = (group: Group, name: string) => void;
+
+/** Adders nested as the values of a space. */
+type Adders = Adder | { [name: string]: Adders } | Adders[];
+
+/** Adds values, those of dicts and tuples as groups. */
+function addValues(group: Group, name: string, adders: Adders): void {
+  if (typeof adders === "function") return adders(group, name);
+  const inner = group.create_group(name);
+  const prefix = Array.isArray(adders) ? ITEM : "";
+  for (const [key, it] of Object.entries(adders)) {
+    addValues(inner, prefix + key, it);
+  }
 }
 
 /** Gives whole numbers the types that Gymnasium's spaces have. */
-function ofNumPy(data: BoxArray, type: string) {
+function ofNumPy(data: FieldArray, type: Space["type"]) {
   if (type === "box") return data;
   return type === "multiBinary"
     ? Int8Array.from(data)

@@ -254,7 +254,7 @@ Deno.test("a folder that exists is refused, and a failure leaves nothing", () =>
     const wrong = { ...episode, rewards: [...Array.from(episode.rewards), 0] };
     const demo = `${folder}/demo`;
     await assertRejected({
-      "RangeError: Cannot write episode 1: it has": () =>
+      "RangeError: Cannot use episode 1: it has": () =>
         writeMinari(demo, [episode, wrong], SPACE),
       "RangeError: expected one or more": () => writeMinari(demo, [], SPACE),
     });
@@ -268,7 +268,7 @@ Deno.test("a folder that exists is refused, and a failure leaves nothing", () =>
     await assertRejected({
       "Error: it exists, expected a new folder or append: true": () =>
         writeMinari(demo, [episode], SPACE),
-      "RangeError: Cannot write episode 0: it has": () =>
+      "RangeError: Cannot use episode 0: it has": () =>
         writeMinari(demo, [wrong], { ...SPACE, append: true }),
       "RangeError: its observations are a box of shape [2,1], expected a box of shape [3]":
         () =>
