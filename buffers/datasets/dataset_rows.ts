@@ -1,6 +1,6 @@
 import type { Batch, RandomSource } from "@bellman/types";
 import { ARRAYS, type FieldArray, nest } from "../fields.ts";
-import { type Columns, copyRows, NEXT } from "./columns.ts";
+import { type Column, type Columns, copyRows, NEXT } from "./columns.ts";
 import { partAt } from "./spaces.ts";
 
 /** Steps of a data set, `[rows, ...shape]`, made by {@linkcode DatasetRows.allocate}. */
@@ -73,6 +73,8 @@ export class DatasetRows {
   /** Rows of its steps, where each episode has one more row after its last step. */
   readonly rows: Int32Array;
   readonly #columns: Columns;
+  /** Rewards and ends: copied apart, as a loop over other kinds of arrays is slower. */
+  readonly #flat: readonly Column[];
 
   /**
    * Lists the steps of episodes. {@linkcode Dataset} makes its own.
@@ -87,10 +89,12 @@ export class DatasetRows {
     starts: Int32Array,
   ) {
     this.#columns = columns;
+    this.#flat = ["rewards", "terminated"]
+      .map((name) => columns.list.find((it) => it.name === name)!);
     this.episodes = episodes;
     this.rows = Int32Array.from(episodes.flatMap((episode) => {
-      const start = starts[episode], steps = starts[episode + 1] - start - 1;
-      return Array.from({ length: steps }, (_, step) => start + step);
+      const first = starts[episode], end = starts[episode + 1] - 1;
+      return Array.from({ length: end - first }, (_, step) => first + step);
     }));
   }
 
@@ -131,11 +135,15 @@ export class DatasetRows {
    */
   read(steps: ArrayLike<number>, batch: DatasetBatch): DatasetBatch {
     const rows = this.#locate(steps, batch);
+    const [rewards, terminated] = this.#flat;
     for (let i = 0; i < rows.length; i++) {
+      batch.rewards[i] = rewards.data[rows[i]];
+      batch.terminated[i] = terminated.data[rows[i]];
       // Between two episodes lies a row without a step.
       batch.starts[i] = this.rows[steps[i] - 1] === rows[i] - 1 ? 0 : 1;
     }
     for (const column of this.#columns.list) {
+      if (this.#flat.includes(column)) continue;
       const [name, ...keys] = column.path, next = NEXT[name];
       const target = (key: string) => partAt(batch, [key, ...keys]);
       copyRows(column, rows, target(name) as FieldArray);

@@ -1,18 +1,25 @@
 /**
- * Conversion between recorded data and buffers: episodes of offline data sets as rows
- * of a buffer, and rows of a buffer as plain arrays.
+ * Recorded episodes: read from Minari's folders, npz and HDF5 files, written as Minari
+ * does, and held as rows to learn from.
  *
  * @example
  * ```ts
- * import { ReplayBuffer } from "@bellman/buffers";
- * import { exportRows } from "@bellman/buffers/datasets";
+ * import { Dataset, episodesFromArrays } from "@bellman/buffers/datasets";
  * import { assertEquals } from "@std/assert";
  *
- * const fields = { x: { shape: [2], dtype: "float32" } } as const;
- * const buffer = new ReplayBuffer({ capacity: 4, fields });
- * buffer.addBatch({ x: [1, 2, 3, 4] }, 2);
- * const { x } = exportRows(buffer);
- * assertEquals(x, { data: Float32Array.of(1, 2, 3, 4), shape: [2, 2] });
+ * const row = (...data: number[]) => ({ data, shape: [data.length] });
+ * const episodes = episodesFromArrays({
+ *   observations: row(0, 1, 1, 0),
+ *   actions: row(1, 0, 0, 1),
+ *   rewards: row(0, 1, 0, 3),
+ *   terminals: row(0, 1, 0, 1),
+ * });
+ * const data = new Dataset(episodes, {
+ *   observationSpace: { type: "discrete", n: 2 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   holdout: 0.5,
+ * });
+ * assertEquals([data.numEpisodes, data.numSteps, data.bestReturn], [2, 4, 3]);
  * ```
  *
  * @module
@@ -24,7 +31,6 @@ export {
   DatasetRows,
   type SampleOptions,
 } from "./dataset_rows.ts";
-export * from "./rows.ts";
 export { type Hdf5Group, minariEpisodes } from "./minari.ts";
 export {
   type MinariData,
@@ -35,11 +41,3 @@ export {
 export * from "./write_minari.ts";
 export type { Spaces } from "./spaces.ts";
 export type { Episode, RecordedValues } from "@bellman/types";
-export type {
-  ArrayField,
-  Field,
-  FieldArray,
-  FieldData,
-  FieldDtype,
-  FieldValues,
-} from "../fields.ts";

@@ -23,13 +23,8 @@ export const METADATA = "metadata.json";
 
 /** What is read and written of Minari's metadata. */
 export interface Metadata {
-  total_episodes: number;
-  total_steps: number;
   observation_space: string;
   action_space: string;
-  dataset_id: string;
-  dataset_size: number;
-  jpeg_encoding?: boolean;
   [name: string]: unknown;
 }
 
@@ -177,11 +172,11 @@ export async function openDataset(
   const data = name.endsWith(".npz")
     ? await readNpzEpisodes(name, options)
     : await readMinari(name);
-  const { episodes, ...own } = data,
-    spaces = { ...own, ...givenOptions(options) };
+  const { episodes, ...spaces } = data;
+  const all = { ...spaces, ...givenOptions(options) };
   try {
-    checkFit(own, spaces);
-    return new Dataset(episodes, spaces);
+    checkFit(spaces, all);
+    return new Dataset(episodes, all);
   } catch (error) {
     throw rewordError(error, (it) => `${name}: ${it}`);
   }

@@ -153,12 +153,8 @@ async function writeFile(
       steps += Number((file.get(name) as Group).attrs.total_steps.value);
     }
     episodes.forEach((episode, number) => {
-      const group = file.create_group(PREFIX + (ids.length + number));
-      addEpisode(group, episode, {
-        ...spaces,
-        number,
-        id: ids.length + number,
-      });
+      const id = ids.length + number, group = file.create_group(PREFIX + id);
+      addEpisode(group, episode, { id, number, spaces });
       steps += episode.rewards.length;
     });
   } finally {
@@ -193,7 +189,7 @@ function newMetadata(
 function addEpisode(
   group: Group,
   episode: Episode,
-  { id, number, ...spaces }: Spaces & { id: number; number: number },
+  { id, number, spaces }: { id: number; number: number; spaces: Spaces },
 ): void {
   const steps = stepsOf(episode, number), { seed, rewards } = steps;
   const attributes = { id, total_steps: rewards.length, seed };
