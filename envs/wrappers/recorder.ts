@@ -12,19 +12,31 @@ import { countChoices } from "../_action_masks.ts";
 import { anyEnded, ended, type MutableStep } from "../_steps.ts";
 import { copySeeds } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import { allocateBatch, cloneBatch, mapBatch } from "../spaces/batch.ts";
+import { allocateBatch, mapBatch } from "../spaces/batch.ts";
 import { isVector, Wrapper } from "./wrapper.ts";
 
 /** Steps that there is room for at first. */
 const FIRST_CAPACITY = 256;
 
-/** Last steps, `[capacity, numEnvs, ...]`. */
+/** Values of the last steps, `[capacity, numEnvs, ...]`. */
 type Log = {
   observations: Batch;
   actions: Batch;
   rewards: Float64Array;
   actionMasks?: Uint8Array;
 };
+
+/** Running episodes. */
+interface Running {
+  /** True from the first `reset` on; of a single environment, until its episode ends. */
+  isRunning: boolean;
+  log: Log;
+  /** Steps in the log. */
+  length: number;
+  /** Step of the log at which each episode starts. */
+  starts: Int32Array;
+  seeds: (number | null)[];
+}
 
 /** Writes the values of a step, of all environments or of the only one, to a log. */
 function write(log: Batch, values: Batch | number, step: number): void {
@@ -37,6 +49,12 @@ function write(log: Batch, values: Batch | number, step: number): void {
       write((log as Record<string, Batch>)[key], part, step);
     }
   }
+}
+
+/** Makes an array of the same kind. */
+function like(array: BoxArray, length: number): BoxArray {
+  const ArrayType = array.constructor as Float32ArrayConstructor;
+  return new ArrayType(length);
 }
 
 /**
@@ -68,17 +86,8 @@ function write(log: Batch, values: Batch | number, step: number): void {
 export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
   /** Episodes that ended, in order; take them out to free their memory. */
   readonly episodes: Episode[] = [];
-  readonly #isVector: boolean;
   readonly #numEnvs: number;
-  #log: Log;
-  #capacity = FIRST_CAPACITY;
-  /** Steps in the log. */
-  #length = 0;
-  /** Step of the log at which each running episode starts. */
-  #starts: Int32Array;
-  #seeds: (number | null)[];
-  /** True from the first `reset` on; of a single environment, until its episode ends. */
-  #isRunning = false;
+  #running: Running;
 
   /**
    * Wraps an environment.
@@ -87,19 +96,23 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    */
   constructor(env: E) {
     super(env);
-    this.#isVector = isVector(env);
+    const { observationSpace, actionSpace, actionMasks, spec } = env;
     const numEnvs = this.#numEnvs = isVector(env) ? env.numEnvs : 1;
-    const room = numEnvs * FIRST_CAPACITY, { spec } = env;
-    this.#starts = new Int32Array(numEnvs);
-    this.#seeds = new Array(numEnvs).fill(null);
-    this.#log = {
-      observations: allocateBatch(env.observationSpace, room),
-      actions: allocateBatch(env.actionSpace, room),
-      rewards: new Float64Array(room),
+    const room = numEnvs * FIRST_CAPACITY;
+    const masks = () =>
+      new Uint8Array(room * countChoices(actionSpace, spec?.id));
+    this.#running = {
+      isRunning: false,
+      log: {
+        observations: allocateBatch(observationSpace, room),
+        actions: allocateBatch(actionSpace, room),
+        rewards: new Float64Array(room),
+        ...actionMasks && { actionMasks: masks() },
+      },
+      length: 0,
+      starts: new Int32Array(numEnvs),
+      seeds: new Array(numEnvs).fill(null),
     };
-    if (env.actionMasks === undefined) return;
-    const choices = countChoices(env.actionSpace, spec?.id);
-    this.#log.actionMasks = new Uint8Array(room * choices);
   }
 
   /**
@@ -112,15 +125,15 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
   override reset(
     options?: E extends VecEnv ? VecResetOptions : { seed?: number },
   ): ObservationsOf<E> {
-    const observations = super.reset(options);
+    const observations = super.reset(options), running = this.#running;
     const { seed } = (options ?? {}) as VecResetOptions;
-    if (seed === undefined) this.#seeds.fill(null);
-    else if (!isVector(this.env)) this.#seeds = [seed as number];
-    else this.#seeds = [...copySeeds(seed, this.#numEnvs)];
-    this.#starts.fill(0);
-    this.#length = 0;
-    this.#isRunning = true;
-    this.#writeNewest(observations as Batch);
+    const seeds = isVector(this.env) ? seed : [seed as number];
+    if (seed === undefined) running.seeds.fill(null);
+    else running.seeds = [...copySeeds(seeds!, this.#numEnvs)];
+    running.starts.fill(0);
+    running.length = 0;
+    running.isRunning = true;
+    this.#writeSeen(observations as Batch);
     return observations;
   }
 
@@ -131,7 +144,8 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    * @returns The same.
    */
   protected override changeActions(actions: Batch): Batch {
-    if (this.#isRunning) write(this.#log.actions, actions, this.#length);
+    const { isRunning, log, length } = this.#running;
+    if (isRunning) write(log.actions, actions, length);
     return actions;
   }
 
@@ -141,82 +155,70 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    * @param step Step.
    */
   protected override changeStep(step: MutableStep): void {
-    if (!this.#isRunning) return;
-    const isOne = !this.#isVector;
-    write(this.#log.rewards, step.rewards, this.#length++);
-    if (this.#length === this.#capacity) this.#makeRoom();
-    if (isOne) this.#writeNewest(step.observations);
+    const running = this.#running, { rewards } = running.log;
+    if (!running.isRunning) return;
+    write(rewards, step.rewards, running.length++);
+    if (running.length * this.#numEnvs === rewards.length) this.#makeRoom();
     if (anyEnded(step)) {
-      if (!isOne) this.#writeFinal(step);
+      // A single environment has final observations alone.
+      const { finalObservations = step.observations, finalActionMasks } = step;
+      this.#writeSeen(finalObservations, finalActionMasks);
       for (let row = 0; row < this.#numEnvs; row++) {
         if (ended(step, row)) this.#end(step, row);
       }
-      this.#isRunning = !isOne;
+      running.isRunning = isVector(this.env);
     }
-    if (!isOne) this.#writeNewest(step.observations);
+    this.#writeSeen(step.observations);
   }
 
-  #writeNewest(observations: Batch): void {
-    write(this.#log.observations, observations, this.#length);
-    const { actionMasks } = this.#log, env: Env | VecEnv = this.env;
-    if (actionMasks === undefined) return;
-    const masks = isVector(env) ? env.actionMasks : env.actionMasks!();
-    write(actionMasks, masks!, this.#length);
-  }
-
-  #writeFinal({ finalObservations, finalActionMasks }: MutableStep): void {
-    const { observations, actionMasks } = this.#log;
-    write(observations, finalObservations, this.#length);
-    if (actionMasks) write(actionMasks, finalActionMasks!, this.#length);
+  #writeSeen(observations: Batch, masks: unknown = this.actionMasks): void {
+    const { log, length } = this.#running;
+    write(log.observations, observations, length);
+    if (log.actionMasks === undefined) return;
+    const newest = typeof masks === "function" ? masks() : masks;
+    write(log.actionMasks, newest, length);
   }
 
   /** Drops the steps before all running episodes, and doubles a log that stays half full. */
   #makeRoom(): void {
-    const { length } = this.#log.rewards;
-    const first = Math.min(...this.#starts), kept = this.#length - first;
-    if (kept > this.#capacity / 2) this.#capacity *= 2;
-    const room = this.#capacity * this.#numEnvs;
-    this.#log = mapBatch(this.#log, (array) => {
-      const size = array.length / length, from = first * this.#numEnvs * size;
-      const ArrayType = array.constructor as Float32ArrayConstructor;
-      const moved = new ArrayType(room * size);
-      moved.set(array.subarray(from, from + kept * this.#numEnvs * size));
+    const running = this.#running, { log, length, starts } = running;
+    const first = Math.min(...starts), kept = length - first;
+    const factor = kept > length / 2 ? 2 : 1;
+    running.log = mapBatch(log, (array) => {
+      const moved = like(array, factor * array.length);
+      moved.set(array.subarray(first * array.length / length));
       return moved;
     }) as Log;
-    this.#length = kept;
-    this.#starts = this.#starts.map((start) => start - first);
+    running.length = kept;
+    running.starts = starts.map((start) => start - first);
   }
 
   /** Copies the episode of a row, unless its environment crashed. */
   #end(step: MutableStep, row: number): void {
-    const start = this.#starts[row], steps = this.#length - start;
-    const seed = this.#seeds[row];
-    this.#seeds[row] = null;
-    this.#starts[row] = this.#length;
+    const { log, length, starts, seeds } = this.#running;
+    const start = starts[row], steps = length - start, seed = seeds[row];
+    seeds[row] = null;
+    starts[row] = length;
     if (step.lost?.includes(row)) return;
-    const width = this.#numEnvs, { length } = this.#log.rewards;
-    const take = (rows: number) => (array: BoxArray) => {
-      const size = array.length / length;
-      const ArrayType = array.constructor as Float32ArrayConstructor;
-      const taken = new ArrayType(rows * size);
-      for (let i = 0; i < size; i++) {
-        let from = (start * width + row) * size + i;
-        for (let to = i; to < rows * size; to += size) {
-          taken[to] = array[from];
-          from += width * size;
+    const width = this.#numEnvs, room = log.rewards.length;
+    const take = <T extends Batch>(values: T, rows = steps + 1) =>
+      mapBatch(values, (array) => {
+        const size = array.length / room, taken = like(array, rows * size);
+        for (let step = 0, to = 0; step < rows; step++) {
+          const from = ((start + step) * width + row) * size;
+          for (let i = 0; i < size; i++) taken[to++] = array[from + i];
         }
-      }
-      return taken;
-    };
+        return taken;
+      }) as T;
     const flags = (flag: number) => new Uint8Array(steps).fill(flag, steps - 1);
-    const { observations, actions, rewards, actionMasks } = this.#log;
+    const { actionMasks } = log;
     this.episodes.push({
-      observations: mapBatch(observations, take(steps + 1)),
-      actions: mapBatch(actions, take(steps)),
-      rewards: take(steps)(rewards),
+      observations: take(log.observations),
+      actions: take(log.actions, steps),
+      rewards: take(log.rewards, steps),
       terminations: flags(step.terminated[row]),
       truncations: flags(step.truncated[row]),
-      ...actionMasks && { actionMasks: take(steps + 1)(actionMasks) },
+      ...actionMasks && { actionMasks: take(actionMasks) },
       ...seed !== null && { seed },
     });
   }
@@ -227,14 +229,7 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    * @returns Plain data.
    */
   protected override ownState(): StateTree {
-    return {
-      isRunning: this.#isRunning,
-      capacity: this.#capacity,
-      length: this.#length,
-      starts: this.#starts.slice(),
-      seeds: [...this.#seeds],
-      log: cloneBatch(this.#log) as StateTree,
-    };
+    return structuredClone(this.#running) as unknown as StateTree;
   }
 
   /**
@@ -243,15 +238,7 @@ export class Recorder<E extends Env | VecEnv = Env> extends Wrapper<E> {
    * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
-    const keys = [
-      ...["isRunning", "capacity", "length", "starts", "seeds", "log"],
-    ];
-    const own = snapshotRecord(state, keys);
-    this.#isRunning = own.isRunning as boolean;
-    this.#capacity = own.capacity as number;
-    this.#length = own.length as number;
-    this.#starts = (own.starts as Int32Array).slice();
-    this.#seeds = [...own.seeds as (number | null)[]];
-    this.#log = cloneBatch(own.log as Batch) as Log;
+    const own = snapshotRecord(state, Object.keys(this.#running));
+    this.#running = structuredClone(own) as unknown as Running;
   }
 }
