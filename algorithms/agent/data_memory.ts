@@ -1,5 +1,5 @@
 import type { Dataset, DatasetRows } from "@bellman/buffers/datasets";
-import { RandomStream, type TensorData } from "@bellman/compute";
+import type { RandomStream, TensorData } from "@bellman/compute";
 import { choicesOf, type DictOf, type Policy } from "@bellman/policies";
 import type { BoxArray, BoxSpace, StateTree } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
@@ -117,16 +117,12 @@ export class DataMemory implements Memory<DataBatch> {
       observations: seen,
       actions: rowsOf(batchSize, { shape, dtype }),
       starts: number,
-      ...masks && { actionMasks: masks },
-    };
-    this.batch = {
-      ...own,
       nextObservations: seen,
       rewards: number,
       terminated: rowsOf(batchSize, FLAG),
-      ...masks && { nextActionMasks: masks },
-      ...this.#heldOut && heldNames(own),
-    } as Memory<DataBatch>["batch"];
+      ...masks && { actionMasks: masks, nextActionMasks: masks },
+    };
+    this.batch = { ...own, ...this.#heldOut && heldOf(own) } as typeof own;
   }
 
   /**
@@ -164,11 +160,7 @@ export class DataMemory implements Memory<DataBatch> {
     }
     const batch = this.#training(random);
     if (this.#heldOut && (this.judges({ updates }) || !this.#held.heldStarts)) {
-      const { observations, actions, starts, actionMasks } = this.#heldOut(
-        random,
-      );
-      const masks = actionMasks && { actionMasks };
-      this.#held = heldNames({ observations, actions, starts, ...masks });
+      this.#held = heldOf(this.#heldOut(random));
     }
     return { batch: { ...batch, ...this.#held } };
   }
@@ -206,12 +198,14 @@ type Arrays = Record<string, DictOf<TensorData>>;
 /** Draws the arrays of a batch; the next call overwrites them. */
 type Drawer = (random: RandomStream) => Arrays;
 
-/** Renames the entries of held-out steps. */
-function heldNames<T>(own: Readonly<Record<string, T>>): Record<string, T> {
-  const capital = (name: string) => name[0].toUpperCase() + name.slice(1);
-  const entries = Object.entries(own);
+/** Names what a policy needs of held-out steps as such. */
+function heldOf<T>(batch: Readonly<Record<string, T>>): Record<string, T> {
+  const names = ["observations", "actions", "starts", "actionMasks"];
   return Object.fromEntries(
-    entries.map(([name, it]) => [`held${capital(name)}`, it]),
+    names.filter((name) => name in batch).map((name) => [
+      `held${name[0].toUpperCase()}${name.slice(1)}`,
+      batch[name],
+    ]),
   );
 }
 
@@ -229,9 +223,8 @@ function drawerOf(
   const drawn = rows.allocate(batchSize);
   const [now, next] = [0, 1].map(() => observations.reader(batchSize));
   const toPolicy = policyActions(policy, actionSpace as BoxSpace);
-  const all = new Uint8Array(masked ? batchSize * choicesOf(policy) : 0).fill(
-    1,
-  );
+  const all = new Uint8Array(masked ? batchSize * choicesOf(policy) : 0);
+  all.fill(1);
   return (random) => {
     const it = rows.sample(random, drawn, { numSteps });
     return {
