@@ -135,10 +135,10 @@ export class DatasetRows {
    */
   read(steps: ArrayLike<number>, batch: DatasetBatch): DatasetBatch {
     const rows = this.#locate(steps, batch);
-    const [rewards, terminated] = this.#flat;
+    const [rewards, terminated] = this.#flat.map(({ data }) => data);
     for (let i = 0; i < rows.length; i++) {
-      batch.rewards[i] = rewards.data[rows[i]];
-      batch.terminated[i] = terminated.data[rows[i]];
+      batch.rewards[i] = rewards[rows[i]];
+      batch.terminated[i] = terminated[rows[i]];
       // Between two episodes lies a row without a step.
       batch.starts[i] = this.rows[steps[i] - 1] === rows[i] - 1 ? 0 : 1;
     }
