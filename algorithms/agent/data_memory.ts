@@ -103,8 +103,8 @@ export class DataMemory implements Memory<DataBatch> {
     const { actionShape: shape, actionDtype: dtype } = policy.distribution;
     const seen = rowsOf(batchSize, policy.observationInput);
     const number = rowsOf(batchSize, NUMBER);
-    const mask = { ...FLAG, shape: [choicesOf(policy)] };
-    const masks = context.masked && rowsOf(batchSize, mask);
+    const masks = context.masked &&
+      rowsOf(batchSize, { ...FLAG, shape: [choicesOf(policy)] });
     const drawer = (rows: DatasetRows | undefined) =>
       rows && rows.numSteps > 0
         ? drawerOf(rows, { context, policy, options })
@@ -123,6 +123,8 @@ export class DataMemory implements Memory<DataBatch> {
       ...masks && { actionMasks: masks, nextActionMasks: masks },
     };
     this.batch = { ...own, ...this.#heldOut && heldOf(own) } as typeof own;
+    // Updates that do not look at them take any.
+    if (this.#heldOut) this.#held = heldOf(this.#heldOut(new RandomStream(0)));
   }
 
   /**
@@ -159,9 +161,7 @@ export class DataMemory implements Memory<DataBatch> {
       throw new TypeError("Cannot learn without data: expected { data }");
     }
     const batch = this.#training(random);
-    if (this.#heldOut && (this.judges({ updates }) || !this.#held.heldStarts)) {
-      this.#held = heldOf(this.#heldOut(random));
-    }
+    if (this.judges({ updates })) this.#held = heldOf(this.#heldOut!(random));
     return { batch: { ...batch, ...this.#held } };
   }
 
