@@ -5,6 +5,7 @@ import { DQN_SUITES } from "./dqn.ts";
 import { ENVIRONMENTS } from "./environments.ts";
 import { GAMES } from "./games.ts";
 import { HOST_SUITES } from "./hosts.ts";
+import { OFFLINE } from "./offline.ts";
 import { PPO_SUITES } from "./ppo.ts";
 import { STATISTICS } from "./statistics.ts";
 import type { Suite } from "./suite.ts";
@@ -20,6 +21,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   buffers: BUFFERS,
   hindsight: HINDSIGHT,
   games: GAMES,
+  offline: OFFLINE,
   ...ENVIRONMENTS,
   statistics: STATISTICS,
 };
