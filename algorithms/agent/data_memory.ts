@@ -1,5 +1,5 @@
 import type { Dataset, DatasetRows } from "@bellman/buffers/datasets";
-import type { RandomStream, TensorData } from "@bellman/compute";
+import { RandomStream, type TensorData } from "@bellman/compute";
 import { choicesOf, type DictOf, type Policy } from "@bellman/policies";
 import type { BoxArray, BoxSpace, StateTree } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
