@@ -14,6 +14,7 @@ import { leagueCommand } from "./commands/league.ts";
 import { listCommand } from "./commands/list.ts";
 import { playCommand } from "./commands/play.ts";
 import { plotCommand } from "./commands/plot.ts";
+import { recordCommand } from "./commands/record.ts";
 import { searchCommand } from "./commands/search.ts";
 import { shareCommand } from "./commands/share.ts";
 import { trainCommand } from "./commands/train.ts";
@@ -31,6 +32,7 @@ export const COMMANDS: readonly Command[] = [
   searchCommand,
   evalCommand,
   playCommand,
+  recordCommand,
   leagueCommand,
   exportCommand,
   plotCommand,

@@ -49,6 +49,7 @@ import {
   maxStepsOf,
 } from "../options/agent.ts";
 import { outputPath } from "@bellman/runs/settings";
+import { checkByHand, playHere } from "../options/by_hand.ts";
 
 /** Checks before anything is played that a video can be written. */
 async function checkVideoPath(path: string, ending: string): Promise<void> {
@@ -214,8 +215,9 @@ async function playAtTerminal(
 /** `play`: renders episodes of a trained agent. */
 export const playCommand: Command = {
   name: "play",
-  usage: "RUN [OPTIONS]",
-  summary: "Render episodes of a run's agent to GIF, MP4, PNG or the terminal.",
+  usage: "RUN [OPTIONS]\n       bellman play ENV --human [--record DIR]",
+  summary:
+    "Render episodes of a run's agent, or play an environment yourself (--human).",
   options: [
     option("episodes N", "Episodes to play; 1 by default."),
     option("gif FILE", "Write a GIF; by default play.gif in the run folder."),
@@ -233,10 +235,15 @@ export const playCommand: Command = {
     ),
     option("height N", "Height in pixels; by default as the width is."),
     option("no-caption", "Leave out the line with step and return."),
+    option("human", "Play an environment yourself, in the terminal."),
+    option("record DIR", "Write what you play as episodes to learn from."),
+    option("append", "Add them to those of a folder that exists."),
     MAX_STEPS_OPTION,
     ...AGENT_OPTIONS,
   ],
   async run(options, io) {
+    checkByHand(options);
+    if (options.switches.has("human")) return await playHere(options, io);
     if (valueOf(options, "against") === HUMAN) {
       return await playAtTerminal(options, io);
     }

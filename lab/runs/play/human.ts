@@ -1,7 +1,14 @@
-import { actionChoices } from "@bellman/envs";
+import { actionChoices, boundAt } from "@bellman/envs";
 import type { MatchResult, Player } from "@bellman/envs/games";
-import type { DiscreteSpace, RandomSource, World } from "@bellman/types";
+import type {
+  BoxSpace,
+  DiscreteSpace,
+  Env,
+  RandomSource,
+  World,
+} from "@bellman/types";
 import { UsageError } from "../program/errors.ts";
+import type { PlayMoment } from "./caption.ts";
 
 /** World that can be drawn as text, such as a board. */
 export interface TextWorld extends World {
@@ -137,4 +144,119 @@ async function moveOf(
       `Cannot play '${line.trim()}': expected one of ${allowed.join(", ")}\n`,
     );
   }
+}
+
+/** Options of {@linkcode playByHand}. */
+export interface ByHandOptions extends Pick<HumanOptions, "ask"> {
+  /** Number of episodes. */
+  episodes: number;
+  /** Seed of the episodes. */
+  seed: number;
+  /** Shows each state to the person, before an action is asked for. */
+  show(moment: PlayMoment): Promise<void> | void;
+  /** Called after each whole episode, with its return. */
+  onEpisode?(sum: number): Promise<void> | void;
+}
+
+/**
+ * Lets a person play an environment of one seat, an action for each line of text: the
+ * number of a discrete action, or the only number of a box. An empty line repeats the
+ * action before.
+ *
+ * @param env Environment; it is not closed.
+ * @param options Episodes, and how the person is asked.
+ * @returns Number of whole episodes; fewer than asked for where the person left.
+ * @throws {UsageError} If the actions are others.
+ * @example
+ * ```ts
+ * import { make } from "@bellman/envs";
+ * import { playByHand } from "@bellman/runs/play";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const lines = ["0", "2", "", "1"]; // 2 is no action: it is asked for again
+ * const env = make("CartPole-v1");
+ * let steps = 0;
+ * const whole = await playByHand(env, {
+ *   ...{ episodes: 1, seed: 0 },
+ *   ask: () => Promise.resolve(lines.shift()), // a person who leaves then
+ *   show: ({ step }) => void (steps = step),
+ * });
+ * assertEquals([whole, steps], [0, 3]);
+ * env.close();
+ * ```
+ */
+export async function playByHand(
+  env: Env,
+  { episodes, seed, ask, show, onEpisode }: ByHandOptions,
+): Promise<number> {
+  const read = actionReader(env);
+  let last = "";
+  for (let whole = 0; whole < episodes; whole++) {
+    env.reset(whole === 0 ? { seed } : undefined);
+    let moment: PlayMoment = { episode: whole + 1, step: 0, return: 0 };
+    for (let isOver = false; !isOver;) {
+      await show(moment);
+      let [action, wanted] = read(""), problem = "";
+      while (action === undefined) {
+        const given = await ask(`${problem}Your action, ${wanted}: `);
+        if (given === undefined) return whole;
+        const line = given.trim() || last;
+        [action, wanted] = read(line);
+        if (action !== undefined) last = line;
+        problem = `Cannot play '${line}'. `;
+      }
+      const { reward, terminated, truncated } = env.step(action);
+      const { episode, step, return: sum } = moment;
+      moment = { episode, step: step + 1, return: sum + reward };
+      isOver = terminated || truncated;
+    }
+    await show(moment);
+    await onEpisode?.(moment.return);
+  }
+  return episodes;
+}
+
+/** Action of a line, if it is one, and what is expected. */
+type ReadAction = (
+  line: string,
+) => [action: number | Float32Array | undefined, wanted: string];
+
+/** Makes a reader of the actions of an environment. */
+function actionReader(env: Env): ReadAction {
+  const { actionSpace: space, spec } = env;
+  const numberOf = (line: string) => line === "" ? NaN : Number(line);
+  if (space.type === "discrete") {
+    const { n, start = 0 } = space;
+    return (line) => {
+      const masks = env.actionMasks?.();
+      const allowed = Array.from({ length: n }, (_, i) => i)
+        .filter((i) => masks === undefined || masks[i] === 1)
+        .map((i) => i + start);
+      const action = numberOf(line);
+      return [
+        allowed.includes(action) ? action : undefined,
+        allowed.length > 20
+          ? `${allowed[0]} to ${allowed.at(-1)}`
+          : allowed.join(", "),
+      ];
+    };
+  }
+  if (isOneNumber(space)) {
+    const [low, high] = [boundAt(space.low, 0), boundAt(space.high, 0)];
+    return (line) => {
+      const action = numberOf(line);
+      const isIn = action >= low && action <= high;
+      return [isIn ? Float32Array.of(action) : undefined, `${low} to ${high}`];
+    };
+  }
+  throw new UsageError(
+    `Cannot play ${
+      spec?.id ?? "this environment"
+    } by hand, whose actions are a ${space.type}: expected discrete ones, or a box of one number`,
+  );
+}
+
+function isOneNumber(space: Env["actionSpace"]): space is BoxSpace {
+  return space.type === "box" && space.dtype === "float32" &&
+    space.shape.every((it) => it === 1);
 }

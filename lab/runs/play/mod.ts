@@ -35,9 +35,16 @@ export {
   type Player,
   type PlayOptions,
 } from "./episodes.ts";
+export {
+  EpisodeWriter,
+  type EpisodeWriterOptions,
+  refuseTaken,
+} from "./episode_writer.ts";
 export { GifWriter, MOST_GIF_FRAMES_PER_SECOND } from "./gif.ts";
 export {
+  type ByHandOptions,
   type HumanOptions,
+  playByHand,
   playHuman,
   type TextWorld,
   textWorld,

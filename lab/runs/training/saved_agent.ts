@@ -88,7 +88,9 @@ export interface SavedAgent {
 }
 
 /** Returns the spaces in a checkpoint, if they are valid. */
-function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
+export function savedSpaces(
+  { notes }: Checkpoint,
+): EnvironmentSpaces | undefined {
   try {
     const spaces = parseYaml(String(notes.spaces)) as EnvironmentSpaces;
     const { observationSpace, actionSpace, stackedFrames = 1 } = spaces;
