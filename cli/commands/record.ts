@@ -76,7 +76,7 @@ export const recordCommand: Command = {
           const length = whole === 0 ? step : steps / whole;
           shown.progress?.update({
             ...{ step, meanReturn, startStep: 0 },
-            totalTimesteps: Math.max(step, Math.round(length * episodes)),
+            totalTimesteps: Math.max(1, step, Math.round(length * episodes)),
           });
         },
       });

@@ -60,6 +60,7 @@ export async function playHere(
   const env = new Recorder(new TimeLimit(inner, maxSteps));
   try {
     const writer = await writerOf(options, env);
+    io.out("Enter repeats your action, Ctrl-C ends the game\n");
     let sink = terminalSink(io, Infinity);
     await playByHand(env, {
       episodes,

@@ -198,7 +198,7 @@ export async function playByHand(
       await show(moment);
       let [action, wanted] = read(""), problem = "";
       while (action === undefined) {
-        const given = await ask(`${problem}Your action, ${wanted}: `);
+        const given = await ask(`${problem}Your action (${wanted}): `);
         if (given === undefined) return whole;
         const line = given.trim() || last;
         [action, wanted] = read(line);
