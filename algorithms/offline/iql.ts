@@ -7,6 +7,7 @@ import {
   DataMemory,
   type Update,
 } from "@bellman/agent";
+import type { Dataset } from "@bellman/buffers/datasets";
 import {
   adam,
   cloneParams,
@@ -416,7 +417,7 @@ function partsOf(config: IqlConfig, context: BuildContext): AnyParts {
   const learn = iqlUpdate(model, { ...config, optimizer });
   const { policy } = model;
   const rewardScale = config.rewardScale === "returnRange"
-    ? data?.rewardScale
+    ? data && scaleOf(data)
     : config.rewardScale;
   const rate = scheduledOverRun(learningRate, { ...context, schedule });
   const criticLearningRate = config.criticLearningRate ?? learningRate;
@@ -435,6 +436,15 @@ function partsOf(config: IqlConfig, context: BuildContext): AnyParts {
         model.estimate(pickPrefix(critics, "qf1"), observations, actions),
     },
   };
+}
+
+/** Scale of rewards by the range of returns; throws where that is 0. */
+function scaleOf(data: Dataset): number {
+  const { bestReturn, worstReturn, numEpisodes } = data;
+  if (bestReturn > worstReturn) return data.rewardScale;
+  throw new RangeError(
+    `Cannot run IQL on data whose ${numEpisodes} episodes all have the return ${bestReturn}: expected returns that differ, a rewardScale such as 1, or BC, which needs no rewards`,
+  );
 }
 
 /** Throws if there are no such actions. */

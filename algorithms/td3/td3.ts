@@ -184,7 +184,9 @@ function checkConfig(
   const { type } = context.actionSpace;
   if (type !== "box") {
     throw new TypeError(
-      `Cannot run ${title} with actions of type ${type}: expected box, or DQN or PPO, which learn ${type} ones`,
+      `Cannot run ${title} with actions of type ${type}: expected box, or DQN or PPO, which learn ${type} ones${
+        type === "discrete" ? ", as IQL does from data" : ""
+      }`,
     );
   }
   checkReplay(config, { of: title, ...context });

@@ -1,9 +1,10 @@
-import { SeededRandom } from "@bellman/envs";
+import { make, SeededRandom } from "@bellman/envs";
 import { PaddleBall, scriptedPlayer, TicTacToe } from "@bellman/envs/games";
-import { playHuman, textWorld } from "@bellman/runs/play";
+import { playByHand, playHuman, textWorld } from "@bellman/runs/play";
 import {
   assert,
   assertEquals,
+  assertRejects,
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
@@ -64,4 +65,40 @@ Deno.test("games that are no text are refused in a line", () => {
     Error,
     "Cannot play this game in a terminal",
   );
+});
+
+Deno.test("a person plays whole episodes by hand, with allowed actions alone", async () => {
+  const env = make("TicTacToe-v0"), returns: number[] = [];
+  const lines = Array.from({ length: 200 }, (_, i) => `${i % 9}`);
+  const it = person(["", "x", ...lines]);
+  const whole = await playByHand(env, {
+    ...{ episodes: 3, seed: 0, ask: it.ask },
+    show: () => {},
+    onEpisode: (sum) => void returns.push(sum),
+  });
+  assertEquals([whole, returns.length], [3, 3]);
+  assertStringIncludes(it.said, "Cannot play ''. Your action (0, 1, 2,");
+  assertStringIncludes(it.said, "Cannot play 'x'. ");
+  // Fields that are taken are refused.
+  assert(/Cannot play '\d'\. /.test(it.said));
+  env.close();
+});
+
+Deno.test("actions of several numbers cannot be given by hand", async () => {
+  const env = make("Pendulum-v1");
+  const two = Object.create(env, {
+    actionSpace: { value: { ...env.actionSpace, shape: [2] } },
+    spec: { value: { id: "Two-v0" } },
+  });
+  const it = person([]);
+  await assertRejects(
+    () =>
+      playByHand(two, {
+        ...{ episodes: 1, seed: 0, ask: it.ask },
+        show: () => {},
+      }),
+    Error,
+    "Cannot play Two-v0 by hand, whose actions are a box: expected discrete ones, or a box of one number",
+  );
+  env.close();
 });
