@@ -14,6 +14,12 @@ export interface InitialWeights {
   readonly learned: SavedState;
   /** Normalization statistics of observations and rewards, if there are some. */
   readonly scales: { readonly [Name in keyof Normalization]?: StateTree };
+  /**
+   * Activation function of the policy, which its weights do not show.
+   *
+   * @default it is not known
+   */
+  readonly activation?: unknown;
 }
 
 const SCALES: readonly (keyof Normalization)[] = ["observations", "rewards"];
@@ -34,7 +40,20 @@ function learnedOf({ algorithm, config }: RunSetup): SavedState {
  * @param origin Run and step, for messages.
  */
 export function weightsOf(setup: RunSetup, origin: string): InitialWeights {
-  return { origin, learned: learnedOf(setup), scales: scalesOf(setup) };
+  const activation = activationOf(setup.config);
+  return {
+    ...{ origin, activation },
+    learned: learnedOf(setup),
+    scales: scalesOf(setup),
+  };
+}
+
+/** Activation of hidden layers; where bc names none, that of who goes on from it. */
+function activationOf(
+  { algorithm, activation, policy }: RunSetup["config"],
+): unknown {
+  if (algorithm !== "bc" || activation !== null) return activation;
+  return policy === "actorCritic" ? "tanh" : "relu";
 }
 
 /** Saves the normalization statistics. */
@@ -63,6 +82,12 @@ export function startFrom(setup: RunSetup, weights: InitialWeights): string {
   if (different !== undefined) {
     throw new UsageError(
       `Cannot start from ${origin}: its policy has ${different}; use the same spaces, network and normalization`,
+    );
+  }
+  const [own, theirs] = [activationOf(setup.config), weights.activation];
+  if (own && theirs && own !== theirs) {
+    throw new UsageError(
+      `Cannot start from ${origin}: its activation is ${theirs}, expected --set activation=${theirs} here, too`,
     );
   }
   const lacking = SCALES.find((name) =>
