@@ -93,3 +93,12 @@ Deno.test("another policy, other scales and workers are one clear line", async (
   assertEquals(none.code, 2);
   assertStringIncludes(none.err, "there is no such folder");
 });
+
+Deno.test("another activation is refused, as its weights would fit", async () => {
+  const args = ["a2c", ...SCALED, `--init-from=${dir}/first`];
+  const { code, err } = await train("relu", ...args, "--set=activation=relu");
+  assertEquals([code, err], [
+    2,
+    `error: Cannot start from ${dir}/first, step 40: its activation is tanh, expected --set activation=tanh here, too\n`,
+  ]);
+});
