@@ -59,7 +59,11 @@ export async function playHere(
   const inner = make(id, { kwargs: config.envKwargs });
   const env = new Recorder(new TimeLimit(inner, maxSteps));
   try {
-    const writer = await writerOf(options, env);
+    const out = valueOf(options, "record");
+    const append = options.switches.has("append");
+    const writer = out === undefined
+      ? undefined
+      : await EpisodeWriter.open(out, env, { append });
     io.out("Enter repeats your action, Ctrl-C ends the game\n");
     let sink = terminalSink(io, Infinity);
     await playByHand(env, {
@@ -83,17 +87,4 @@ export async function playHere(
   } finally {
     env.close();
   }
-}
-
-/** Makes the writer of the episodes, if they are to be recorded. */
-async function writerOf(
-  options: ParsedOptions,
-  env: Recorder,
-): Promise<EpisodeWriter | undefined> {
-  const out = valueOf(options, "record");
-  if (out === undefined) return undefined;
-  const append = options.switches.has("append");
-  const writer = new EpisodeWriter(out, env, { append });
-  await writer.open();
-  return writer;
 }

@@ -22,33 +22,6 @@ export interface EpisodeWriterOptions {
 }
 
 /**
- * Throws where episodes may not be written, before anything is played.
- *
- * @param dir Folder of a data set.
- * @param options With `append`, it may exist.
- * @throws {UsageError} If it exists and may not.
- *
- * @example
- * ```ts
- * import { refuseTaken } from "@bellman/runs/play";
- * import { assertThrows } from "@std/assert";
- *
- * const dir = await Deno.makeTempDir();
- * assertThrows(() => refuseTaken(dir), Error, "it exists");
- * refuseTaken(dir, { append: true });
- * ```
- */
-export function refuseTaken(
-  dir: string,
-  { append = false }: Pick<EpisodeWriterOptions, "append"> = {},
-): void {
-  if (append || !existsSync(dir)) return;
-  throw new UsageError(
-    `Cannot record to ${dir}: it exists, expected a new folder, or --append to add to its episodes`,
-  );
-}
-
-/**
  * Writes episodes to a folder of Minari while they are played: after a minute those that
  * ended are there, whatever happens next.
  *
@@ -61,8 +34,7 @@ export function refuseTaken(
  *
  * const dir = `${await Deno.makeTempDir()}/demo`;
  * const env = new Recorder(make("CartPole-v1"));
- * const writer = new EpisodeWriter(dir, env);
- * await writer.open();
+ * const writer = await EpisodeWriter.open(dir, env);
  * env.reset({ seed: 0 });
  * while (!env.step(0).terminated);
  * writer.take(env.episodes);
@@ -71,34 +43,68 @@ export function refuseTaken(
  * ```
  */
 export class EpisodeWriter {
-  /** Episodes that the folder had before. */
-  before = 0;
   /** Episodes that were taken. */
   episodes = 0;
   /** Steps in them. */
   steps = 0;
-  readonly #dir: string;
-  readonly #spaces: Spaces;
-  readonly #options: EpisodeWriterOptions;
+  readonly #write: (episodes: Episode[], append: boolean) => Promise<void>;
+  readonly #everySeconds: number;
   #sum = 0;
   #kept: Episode[] = [];
   #savedAt = performance.now();
-  #isThere = false;
+
+  private constructor(
+    /** Folder of the data set. */
+    readonly dir: string,
+    /** Episodes that the folder had before. */
+    readonly before: number,
+    { observationSpace, actionSpace }: Spaces,
+    { everySeconds = 60 }: EpisodeWriterOptions,
+  ) {
+    this.#everySeconds = everySeconds;
+    this.#write = async (episodes, append) => {
+      const { writeMinari } = await import("@bellman/buffers/datasets");
+      const options = { observationSpace, actionSpace, append };
+      await writeMinari(dir, episodes, options);
+    };
+  }
 
   /**
-   * Prepares to write; nothing is written.
+   * Prepares to write: checks that the folder can be written, and reads what it has.
    *
    * @param dir Folder of a data set.
    * @param spaces Spaces of the episodes, such as those of their environment.
    * @param options What to do with a folder that exists, and when to write.
-   * @throws {UsageError} If the folder exists and may not.
+   * @returns The writer; nothing is written yet.
+   * @throws {UsageError} If the folder exists and may not, it cannot be written, or its
+   * episodes are of other spaces.
    */
-  constructor(dir: string, spaces: Spaces, options: EpisodeWriterOptions = {}) {
-    refuseTaken(dir, options);
-    this.#dir = dir;
+  static async open(
+    dir: string,
+    spaces: Spaces,
+    options: EpisodeWriterOptions = {},
+  ): Promise<EpisodeWriter> {
+    if (!existsSync(dir)) {
+      await mkdir(dirname(resolve(dir)), { recursive: true });
+      await checkWritable(dir, "the episodes");
+      return new EpisodeWriter(dir, 0, spaces, options);
+    }
+    if (options.append !== true) {
+      throw new UsageError(
+        `Cannot record to ${dir}: it exists, expected a new folder, or --append to add to its episodes`,
+      );
+    }
+    const { openDataset } = await import("@bellman/buffers/datasets");
     const { observationSpace, actionSpace } = spaces;
-    this.#spaces = { observationSpace, actionSpace };
-    this.#options = options;
+    const own = { observationSpace, actionSpace, holdout: 0 };
+    try {
+      const { numEpisodes } = await openDataset(dir, own);
+      return new EpisodeWriter(dir, numEpisodes, spaces, options);
+    } catch (error) {
+      throw new UsageError(`Cannot append to ${dir}: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
   }
 
   /** Mean return of the episodes that were taken; NaN if there are none. */
@@ -113,30 +119,7 @@ export class EpisodeWriter {
     const count = (it: number) => it.toLocaleString("en-US");
     return `${count(episodes)} episode${episodes === 1 ? "" : "s"}, ${
       count(steps)
-    } steps, mean return ${Number(meanReturn.toPrecision(6))} to ${this.#dir}`;
-  }
-
-  /**
-   * Checks that the folder can be written, and reads what it has.
-   *
-   * @throws {UsageError} If it cannot, or its episodes are of other spaces.
-   */
-  async open(): Promise<void> {
-    const dir = this.#dir, spaces = this.#spaces;
-    this.#isThere = existsSync(dir);
-    if (!this.#isThere) {
-      await mkdir(dirname(resolve(dir)), { recursive: true });
-      return await checkWritable(dir, "the episodes");
-    }
-    const { openDataset } = await import("@bellman/buffers/datasets");
-    try {
-      const data = await openDataset(dir, { ...spaces, holdout: 0 });
-      this.before = data.numEpisodes;
-    } catch (error) {
-      throw new UsageError(`Cannot append to ${dir}: ${messageOf(error)}`, {
-        cause: error,
-      });
-    }
+    } steps, mean return ${Number(meanReturn.toPrecision(6))} to ${this.dir}`;
   }
 
   /**
@@ -149,18 +132,15 @@ export class EpisodeWriter {
       const { rewards } = episode;
       this.episodes++;
       this.steps += rewards.length;
-      for (let step = 0; step < rewards.length; step++) {
-        this.#sum += rewards[step];
-      }
+      this.#sum += Array.from(rewards).reduce((sum, it) => sum + it);
       this.#kept.push(episode);
     }
   }
 
   /** Writes the episodes if it is time to. */
   async saveIfDue(): Promise<void> {
-    const { everySeconds = 60 } = this.#options;
     const seconds = (performance.now() - this.#savedAt) / 1000;
-    if (seconds >= everySeconds) await this.save();
+    if (seconds >= this.#everySeconds) await this.save();
   }
 
   /** Writes the episodes that were taken since the last time; nothing if there are none. */
@@ -169,9 +149,6 @@ export class EpisodeWriter {
     const kept = this.#kept;
     if (kept.length === 0) return;
     this.#kept = [];
-    const { writeMinari } = await import("@bellman/buffers/datasets");
-    const append = this.#isThere;
-    await writeMinari(this.#dir, kept, { ...this.#spaces, append });
-    this.#isThere = true;
+    await this.#write(kept, this.before + this.episodes > kept.length);
   }
 }

@@ -1,12 +1,6 @@
 import { actionChoices, boundAt } from "@bellman/envs";
 import type { MatchResult, Player } from "@bellman/envs/games";
-import type {
-  BoxSpace,
-  DiscreteSpace,
-  Env,
-  RandomSource,
-  World,
-} from "@bellman/types";
+import type { DiscreteSpace, Env, RandomSource, World } from "@bellman/types";
 import { UsageError } from "../program/errors.ts";
 import type { PlayMoment } from "./caption.ts";
 
@@ -229,34 +223,24 @@ function actionReader(env: Env): ReadAction {
     const { n, start = 0 } = space;
     return (line) => {
       const masks = env.actionMasks?.();
-      const allowed = Array.from({ length: n }, (_, i) => i)
-        .filter((i) => masks === undefined || masks[i] === 1)
-        .map((i) => i + start);
-      const action = numberOf(line);
-      return [
-        allowed.includes(action) ? action : undefined,
-        allowed.length > 20
-          ? `${allowed[0]} to ${allowed.at(-1)}`
-          : allowed.join(", "),
-      ];
+      const allowed = Array.from({ length: n }, (_, i) => i + start)
+        .filter((_, i) => masks?.[i] !== 0);
+      const action = allowed.find((it) => it === numberOf(line));
+      return [action, allowed.join(", ")];
     };
   }
-  if (isOneNumber(space)) {
-    const [low, high] = [boundAt(space.low, 0), boundAt(space.high, 0)];
-    return (line) => {
-      const action = numberOf(line);
-      const isIn = action >= low && action <= high;
-      return [isIn ? Float32Array.of(action) : undefined, `${low} to ${high}`];
-    };
-  }
-  throw new UsageError(
-    `Cannot play ${
-      spec?.id ?? "this environment"
-    } by hand, whose actions are a ${space.type}: expected discrete ones, or a box of one number`,
-  );
-}
-
-function isOneNumber(space: Env["actionSpace"]): space is BoxSpace {
-  return space.type === "box" && space.dtype === "float32" &&
+  const isOneNumber = space.type === "box" && space.dtype === "float32" &&
     space.shape.every((it) => it === 1);
+  if (!isOneNumber) {
+    throw new UsageError(
+      `Cannot play ${
+        spec?.id ?? "this environment"
+      } by hand, whose actions are a ${space.type}: expected discrete ones, or a box of one number`,
+    );
+  }
+  const [low, high] = [boundAt(space.low, 0), boundAt(space.high, 0)];
+  return (line) => {
+    const action = numberOf(line), isIn = action >= low && action <= high;
+    return [isIn ? Float32Array.of(action) : undefined, `${low} to ${high}`];
+  };
 }

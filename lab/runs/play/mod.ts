@@ -35,11 +35,7 @@ export {
   type Player,
   type PlayOptions,
 } from "./episodes.ts";
-export {
-  EpisodeWriter,
-  type EpisodeWriterOptions,
-  refuseTaken,
-} from "./episode_writer.ts";
+export { EpisodeWriter, type EpisodeWriterOptions } from "./episode_writer.ts";
 export { GifWriter, MOST_GIF_FRAMES_PER_SECOND } from "./gif.ts";
 export {
   type ByHandOptions,

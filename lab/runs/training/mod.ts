@@ -60,11 +60,7 @@ export type { Opponent, RunPlayers } from "./games.ts";
 export { type InitialWeights, sharedState } from "./initial_weights.ts";
 export { absoluteOpponents, evaluationOpponentOf } from "./games.ts";
 export { gibibytes, machineMemory } from "./memory.ts";
-export {
-  type Recorded,
-  recordRuns,
-  type RecordRunsOptions,
-} from "./record_runs.ts";
+export { recordRuns, type RecordRunsOptions } from "./record_runs.ts";
 export { changedSettings } from "./report.ts";
 export { type ResumeOptions, resumeRun } from "./resume.ts";
 export { refuseLinksIn, removeInside } from "./run_entries.ts";

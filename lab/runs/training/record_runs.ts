@@ -6,28 +6,16 @@ import {
   TimeLimit,
 } from "@bellman/envs";
 import { evaluationBound, EventLoopBreak } from "@bellman/training";
+import type { Env } from "@bellman/types";
 import {
   EpisodeWriter,
   type EpisodeWriterOptions,
-  refuseTaken,
 } from "../play/episode_writer.ts";
 import { playEpisodes } from "../play/episodes.ts";
 import { UsageError } from "../program/errors.ts";
 import { loadEnvironment } from "./environment_modules.ts";
 import type { RunSetup } from "./run_setup.ts";
 import { type SavedAgent, savedSpaces, withAgent } from "./saved_agent.ts";
-
-/** What {@linkcode recordRuns} has recorded so far. */
-export interface Recorded {
-  /** Whole episodes. */
-  readonly episodes: number;
-  /** Steps in them. */
-  readonly steps: number;
-  /** Mean of their returns; NaN if there are none. */
-  readonly meanReturn: number;
-  /** Description in one line. */
-  readonly summary: string;
-}
 
 /** Options of {@linkcode recordRuns}. */
 export interface RecordRunsOptions extends EpisodeWriterOptions {
@@ -50,7 +38,7 @@ export interface RecordRunsOptions extends EpisodeWriterOptions {
    */
   onNotice?: (line: string) => void;
   /** Called after each step, with the steps so far. */
-  onStep?: (recorded: Recorded, steps: number) => void;
+  onStep?: (writer: EpisodeWriter, steps: number) => void;
 }
 
 /**
@@ -61,7 +49,7 @@ export interface RecordRunsOptions extends EpisodeWriterOptions {
  *
  * @param agents Agents of environments with the same spaces.
  * @param options Folder and number of episodes.
- * @returns What was recorded.
+ * @returns The writer, with the numbers of what was recorded.
  * @throws {UsageError} If the folder exists and may not, an agent has several roles, or
  * saw other spaces in training.
  *
@@ -81,63 +69,50 @@ export interface RecordRunsOptions extends EpisodeWriterOptions {
 export async function recordRuns(
   agents: readonly SavedAgent[],
   options: RecordRunsOptions,
-): Promise<Recorded> {
+): Promise<EpisodeWriter> {
   const { out, episodes, onNotice, signal } = options;
   if (episodes < agents.length) {
     throw new UsageError(
       `Cannot record ${episodes} episodes of ${agents.length} runs: expected at least one of each`,
     );
   }
-  refuseTaken(out, options);
-  await checkSpaces(agents);
-  let writer: EpisodeWriter | undefined;
+  const writer = await EpisodeWriter.open(out, await spacesOf(agents), options);
   for (const [i, agent] of agents.entries()) {
-    if (i > 0 && signal?.aborted) break;
+    if (signal?.aborted) break;
     await withAgent(agent, async (setup) => {
-      refuseRoles(setup, agent);
-      if (writer === undefined) {
-        writer = new EpisodeWriter(out, setup.environments.spaces, options);
-        await writer.open();
+      if (setup.environments.roles !== undefined) {
+        throw new UsageError(
+          `Cannot record ${agent.dir}, which has a policy for each role: expected a run of one policy`,
+        );
       }
       const count = Math.floor((episodes + i) / agents.length);
       const seed = agent.seed + writer.before + i;
       await record(setup, writer, { ...agent, ...options, count, seed });
     }, { onNotice });
   }
-  return writer!;
+  return writer;
 }
 
-/** Throws, before anything is played, for an agent that saw other spaces in training. */
-async function checkSpaces(agents: readonly SavedAgent[]): Promise<void> {
-  const [{ config }] = agents;
+/** Finds the spaces of the episodes; throws for an agent that saw others in training. */
+async function spacesOf(
+  [first, ...others]: readonly SavedAgent[],
+): Promise<Pick<Env, "observationSpace" | "actionSpace">> {
+  const { config } = first;
   await loadEnvironment(config);
   const env = make(config.env, { kwargs: config.envKwargs });
   env.close();
-  for (const { dir, checkpoint } of agents) {
-    const saved = savedSpaces(checkpoint);
-    if (saved === undefined) continue;
+  for (const { dir, checkpoint } of [first, ...others]) {
     for (const name of ["observationSpace", "actionSpace"] as const) {
-      if (spacesEqual(saved[name], env[name])) continue;
+      const saved = savedSpaces(checkpoint)?.[name] ?? env[name];
+      if (spacesEqual(saved, env[name])) continue;
       throw new UsageError(
         `Cannot record ${dir} in ${config.env}: its ${name} is ${
-          describeSpace(saved[name])
+          describeSpace(saved)
         }, expected ${describeSpace(env[name])}`,
       );
     }
   }
-}
-
-/** Throws for an agent that is one for each role. */
-function refuseRoles(
-  { environments: { roles } }: RunSetup,
-  { dir }: SavedAgent,
-): void {
-  if (roles === undefined) return;
-  throw new UsageError(
-    `Cannot record ${dir}, whose roles ${
-      Object.keys(roles).join(", ")
-    } have other policies: expected a run of one policy`,
-  );
+  return env;
 }
 
 /** Plays episodes of one agent. */
