@@ -1,11 +1,11 @@
 /** Recorded data that cannot be learned from: one line, exit code 2, nothing written. */
 import { writeMinari } from "@bellman/buffers/datasets";
+import { openFile } from "@bellman/buffers/hdf5";
 import { makeVec, Recorder } from "@bellman/envs";
 import { saveNpz } from "@bellman/files/npz";
 import type { Episode } from "@bellman/types";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { existsSync } from "node:fs";
-import { openHdf5 } from "../buffers/datasets/hdf5.ts";
 import { KILLER, killMidway, runCommand } from "./runs.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-recorded-" });
@@ -145,7 +145,7 @@ Deno.test("files that are not data are named", async () => {
   await Deno.remove(`${bare}/data/metadata.json`);
   await refused(train(bare), "expected metadata.json beside it");
   const none = await copyPoles("none");
-  (await openHdf5(`${none}/data/main_data.hdf5`, "w")).close();
+  (await openFile(`${none}/data/main_data.hdf5`, "w")).close();
   await refused(train(none), "without episodes");
 });
 
