@@ -424,7 +424,7 @@ evla @RUN
 Train
   Unknown command 'Train': did you mean 'train'?
 --version
-  Unknown command '--version': expected one of train, experiment, search, eval, play, league, export, plot, share, board, list
+  Unknown command '--version': expected one of train, experiment, search, eval, play, record, league, export, plot, share, board, list
 `;
 
 /** Settings that were tried, with their schemas: algorithms share many. */
