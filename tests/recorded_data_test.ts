@@ -172,7 +172,7 @@ Deno.test("iql wants rewards that differ, and a scale without", async () => {
   await writeMinari(flat, alike, env);
   await refused(
     ["iql", `--data=${flat}`, "--env=CartPole-v1"],
-    "Cannot run IQL on data whose 12 episodes all have the return 0",
+    "Cannot run IQL on such data: all 12 episodes have the return 0",
     "or BC",
   );
 });

@@ -443,7 +443,7 @@ function scaleOf(data: Dataset): number {
   const { bestReturn, worstReturn, numEpisodes } = data;
   if (bestReturn > worstReturn) return data.rewardScale;
   throw new RangeError(
-    `Cannot run IQL on data whose ${numEpisodes} episodes all have the return ${bestReturn}: expected returns that differ, a rewardScale such as 1, or BC, which needs no rewards`,
+    `Cannot run IQL on such data: all ${numEpisodes} episodes have the return ${bestReturn}, expected returns that differ, a rewardScale such as 1, or BC, which needs no rewards`,
   );
 }
 
