@@ -440,8 +440,8 @@ function partsOf(config: IqlConfig, context: BuildContext): AnyParts {
 
 /** Scale of rewards by the range of returns; throws where that is 0. */
 function scaleOf(data: Dataset): number {
-  const { bestReturn, worstReturn, numEpisodes } = data;
-  if (bestReturn > worstReturn) return data.rewardScale;
+  const { bestReturn, returns, numEpisodes } = data;
+  if (returns.some((it) => it < bestReturn)) return data.rewardScale;
   throw new RangeError(
     `Cannot run IQL on such data: all ${numEpisodes} episodes have the return ${bestReturn}, expected returns that differ, a rewardScale such as 1, or BC, which needs no rewards`,
   );
