@@ -1,12 +1,12 @@
 /** Every algorithm trains, resumes, evaluates, plays and exports. */
-import { ALGORITHMS } from "@bellman/runs/settings";
+import { LIVE_ALGORITHMS } from "./testdata/live_algorithms.ts";
 import { assert, assertEquals } from "@std/assert";
 import { parse } from "@std/yaml";
 import { trainWell } from "./runs.ts";
 import { kindsOf, testCommands } from "./testdata/algorithm_commands.ts";
 
 // The other kinds are in `tests/long`.
-for (const definition of ALGORITHMS) {
+for (const definition of LIVE_ALGORITHMS) {
   for (const kind of kindsOf(definition).slice(0, 1)) {
     testCommands(definition, kind);
   }

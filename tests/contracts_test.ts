@@ -9,7 +9,7 @@ import { ACER } from "@bellman/acer";
 import { ACKTR } from "@bellman/acktr";
 import { Agent, type AgentSpaces, type RewardScale } from "@bellman/agent";
 import * as buffers from "@bellman/buffers";
-import { ALGORITHMS } from "@bellman/runs/settings";
+import { LIVE_ALGORITHMS } from "./testdata/live_algorithms.ts";
 import { type Params, RandomStream, selectBackend } from "@bellman/compute";
 import * as envs from "@bellman/envs";
 import * as policies from "@bellman/policies";
@@ -60,7 +60,7 @@ Deno.test("training takes agents of every algorithm, and evaluation their actors
   }
 });
 
-for (const definition of ALGORITHMS) {
+for (const definition of LIVE_ALGORITHMS) {
   Deno.test(`${definition.meta.name} looks at images of at least 36x36 with convolutions by default`, () => {
     const pathsOf = (side: number) => {
       const observationSpace = envs.box({

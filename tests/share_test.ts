@@ -1,6 +1,6 @@
 /** Agents of every algorithm are shared, checked and used. */
 import { loadRun } from "@bellman/runs";
-import { ALGORITHMS } from "@bellman/runs/settings";
+import { LIVE_ALGORITHMS } from "./testdata/live_algorithms.ts";
 import { loadStateSync, saveStateSync } from "@bellman/files";
 import {
   assert,
@@ -80,7 +80,7 @@ const RECURRENT = ["a2c", "acer"];
 const ALIKE = ["async-nstep-q", "async-sarsa"];
 
 /** Environment variants of each algorithm. */
-const agents = ALGORITHMS.filter(({ meta }) => !ALIKE.includes(meta.name))
+const agents = LIVE_ALGORITHMS.filter(({ meta }) => !ALIKE.includes(meta.name))
   .flatMap(
     (definition) => {
       const { name, schema: { properties } } = definition.meta;

@@ -1,6 +1,7 @@
 /** Everything that holds for agents of every algorithm, in each of its forms. */
 import type { Agent, AgentSpaces, Arrays } from "@bellman/agent";
 import { ALGORITHMS } from "@bellman/runs/settings";
+import { LIVE_ALGORITHMS } from "../testdata/live_algorithms.ts";
 import { selectBackend } from "@bellman/compute";
 import { actionChoices, contains } from "@bellman/envs";
 import { statisticTitle } from "@bellman/training";
@@ -291,7 +292,7 @@ for (const form of ALL_FORMS.filter(({ name }) => IN_FILES.includes(name))) {
   });
 }
 
-for (const definition of ALGORITHMS) {
+for (const definition of LIVE_ALGORITHMS) {
   const { name, title = name, statistics = {} } = definition.meta;
   const [form] = formsOf(definition), { spaces } = form;
   const { numEnvs } = spaces;
@@ -474,7 +475,7 @@ const NO_CHOICE: [AgentSpaces["actionSpace"], takenBy: RegExp][] = [
   [{ type: "multiDiscrete", nvec: [1, 3] }, /^(a2c|a3c|acer|acktr|ppo)$/],
 ];
 
-for (const [form] of ALGORITHMS.map(formsOf)) {
+for (const [form] of LIVE_ALGORITHMS.map(formsOf)) {
   for (const [actionSpace, takenBy] of NO_CHOICE) {
     if (!takenBy.test(form.definition.meta.name)) continue;
     for (const engine of ["eager", "onnx"] as const) {

@@ -9,7 +9,7 @@ import {
   type Algorithm,
 } from "@bellman/agent";
 import type { AsyncConfig } from "@bellman/async";
-import { ALGORITHMS } from "@bellman/runs/settings";
+import { LIVE_ALGORITHMS } from "../testdata/live_algorithms.ts";
 import type { DqnConfig } from "@bellman/dqn";
 import type { PpoConfig } from "@bellman/ppo";
 import type { SacConfig } from "@bellman/sac";
@@ -437,7 +437,7 @@ export function formsOf(definition: Algorithm): Form[] {
 }
 
 /** Every form of every algorithm. */
-export const ALL_FORMS: readonly Form[] = ALGORITHMS.flatMap(formsOf);
+export const ALL_FORMS: readonly Form[] = LIVE_ALGORITHMS.flatMap(formsOf);
 
 /** Steps until each form has learned, in the midst of a rollout or window. */
 export const STEPS = 22;

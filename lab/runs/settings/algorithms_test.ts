@@ -119,6 +119,8 @@ Deno.test("a name is registered once", () => {
     "sac-v1",
     "td3",
     "ddpg",
+    "bc",
+    "iql",
     "dummy",
   ]);
 });
