@@ -27,6 +27,7 @@ import {
 import { scheduledOverRun } from "@bellman/schedulers";
 import type { BoxSpace } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
+import { judging, STATISTICS } from "./_held_out.ts";
 import { type BcConfig, bcConfigSchema } from "./config.ts";
 
 /** Training state of cloning. */
@@ -162,32 +163,11 @@ export function bcUpdate(
     };
   };
 
-  const judge: BcUpdate = (before, batch, inputs) => {
-    const { state, stats } = learn(before, batch, inputs);
-    const heldOut = {
-      observations: batch.heldObservations!,
-      actions: batch.heldActions!,
-      starts: batch.heldStarts,
-      actionMasks: batch.heldActionMasks,
-    };
-    const { loss, output } = lossOf(state.policy, heldOut);
-    const isDiscrete = policy.distribution.actionDtype === "int32";
-    const right = isDiscrete &&
-      tf.cast(tf.equal(policy.mode(output), heldOut.actions), "float32");
-    return {
-      state,
-      stats: {
-        ...stats,
-        heldout_loss: loss,
-        ...right && { heldout_accuracy: tf.mean(right) },
-      },
-    };
-  };
-
-  return {
-    learn: (...given) => tidy(() => learn(...given)),
-    judge: (...given) => tidy(() => judge(...given)),
-  };
+  const judge = judging(learn, policy, (params, steps) => {
+    const { loss, output } = lossOf(params, steps);
+    return { loss, mode: policy.mode(output) };
+  });
+  return { learn: (...given) => tidy(() => learn(...given)), judge };
 }
 
 /** Returns the distributions of a policy; undefined for a deterministic one. */
@@ -207,10 +187,7 @@ export const bc: Algorithm<BcConfig> = {
     schema: bcConfigSchema,
     smallConfig: { hiddenSizes: [8], batchSize: 8, numSteps: 4 },
     runDefaults: { numEnvs: 1, normalizeObservation: true },
-    statistics: {
-      heldout_loss: ["Loss of held-out steps"],
-      heldout_accuracy: ["Share of held-out actions that are the most likely"],
-    },
+    statistics: STATISTICS,
     hasReplay: true,
     learnsFromData: true,
     unusedSettings: unusedOf,

@@ -40,6 +40,7 @@ import {
 import { scheduledOverRun } from "@bellman/schedulers";
 import type { BoxSpace, DiscreteSpace, RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
+import { judging, STATISTICS } from "./_held_out.ts";
 import { type IqlConfig, iqlConfigSchema } from "./config.ts";
 
 /** Policy, Q-functions and value of implicit Q-learning. */
@@ -122,8 +123,9 @@ export interface IqlUpdateOptions {
 export type IqlUpdate = Update<IqlState, DataBatch, IqlInputs>;
 
 /**
- * Makes the update of implicit Q-learning as one pure function of tensors. All losses
- * are of the parameters before the update:
+ * Makes the update of implicit Q-learning as pure functions of tensors: `learn`, and
+ * `judge`, which also reports the loss `l` of held-out steps. All losses are of the
+ * parameters before the update:
  *
  * - `u = min_i Q'_i(s, a) - V(s)`
  * - `L_V = mean(|expectile - [u < 0]| u^2)`
@@ -135,7 +137,7 @@ export type IqlUpdate = Update<IqlState, DataBatch, IqlInputs>;
  *
  * @param model Policy, Q-functions, value.
  * @param options Optimizer, discount, expectile, temperature.
- * @returns The update.
+ * @returns The updates by name.
  *
  * @example
  * ```ts
@@ -148,7 +150,7 @@ export type IqlUpdate = Update<IqlState, DataBatch, IqlInputs>;
  * const box = { type: "box", shape: [2], low: -1, high: 1, dtype: "float32" } as const;
  * const model = iqlModel({ observationSpace: box, actionSpace: box });
  * const state = initIqlState(model, new RandomStream(0));
- * const learn = iqlUpdate(model);
+ * const { learn } = iqlUpdate(model);
  * const { stats } = learn(state, {
  *   observations: tf.ones([4, 2]),
  *   actions: tf.zeros([4, 2]),
@@ -166,22 +168,26 @@ export type IqlUpdate = Update<IqlState, DataBatch, IqlInputs>;
 export function iqlUpdate(
   { policy, qValues, value }: IqlModel,
   options: IqlUpdateOptions = {},
-): IqlUpdate {
+): { readonly learn: IqlUpdate; readonly judge: IqlUpdate } {
   const { optimizer = adam(), gamma = 0.99, tau = 0.005 } = options;
   const { expectile = 0.7, beta = 3, weightMax = 100 } = options;
   const estimate = (critics: Params, x: tf.Tensor, actions: tf.Tensor) =>
     eachCritic(critics, (params) => qValues(params, x, actions));
 
-  /** Losses of the actions `[batch]`. */
-  function actionLoss(params: Params, batch: DataBatch): tf.Tensor1D {
-    const { observations, actions, actionMasks } = batch;
-    const output = policy.apply(params, observations, { actionMasks });
+  /** Losses of the actions `[batch]`, and the most likely ones. */
+  function clone(
+    params: Params,
+    { observations, actions, actionMasks }: Partial<DataBatch>,
+  ): { losses: tf.Tensor1D; mode: tf.Tensor } {
+    const output = policy.apply(params, observations!, { actionMasks });
+    const mode = policy.mode(output);
     if ("logProb" in policy.distribution) {
       const distribution = policy.distribution as Distribution;
-      return tf.neg(distribution.logProb(output.policy, actions));
+      const logProb = distribution.logProb(output.policy, actions!);
+      return { losses: tf.neg(logProb), mode };
     }
-    const wrong = tf.squaredDifference(policy.mode(output), actions);
-    return tf.sum(tf.reshape(wrong, [wrong.shape[0], -1]), 1);
+    const wrong = tf.squaredDifference(mode, actions!);
+    return { losses: tf.sum(tf.reshape(wrong, [wrong.shape[0], -1]), 1), mode };
   }
 
   const learn: IqlUpdate = (state, batch, inputs) => {
@@ -213,7 +219,7 @@ export function iqlUpdate(
     }), rate);
     const actor = descend(
       (params) => {
-        const loss = tf.mul(weights, actionLoss(params, batch));
+        const loss = tf.mul(weights, clone(params, batch).losses);
         return { loss: tf.mean(loss) as tf.Scalar };
       },
       { params: state.policy, slots: state.policySlots },
@@ -240,7 +246,11 @@ export function iqlUpdate(
       },
     };
   };
-  return (...given) => tidy(() => learn(...given));
+  const judge = judging(learn, policy, (params, steps) => {
+    const { losses, mode } = clone(params, steps);
+    return { loss: tf.mean(losses), mode };
+  });
+  return { learn: (...given) => tidy(() => learn(...given)), judge };
 }
 
 /** Spaces and layers of {@linkcode iqlModel}. */
@@ -390,10 +400,7 @@ export const iql: Algorithm<IqlConfig> = {
     schema: iqlConfigSchema,
     smallConfig: { hiddenSizes: [8], batchSize: 8, rewardScale: 1 },
     runDefaults: { numEnvs: 1, normalizeObservation: true },
-    statistics: {
-      q_abs_mean: ["Mean absolute Q value"],
-      clipped_weights: ["Share of the policy's weights at weightMax"],
-    },
+    statistics: STATISTICS,
     hasReplay: true,
     learnsFromData: true,
   },
@@ -414,22 +421,23 @@ function partsOf(config: IqlConfig, context: BuildContext): AnyParts {
     }),
   });
   const optimizer = adam();
-  const learn = iqlUpdate(model, { ...config, optimizer });
+  const { learn, judge } = iqlUpdate(model, { ...config, optimizer });
   const { policy } = model;
   const rewardScale = config.rewardScale === "returnRange"
     ? data && scaleOf(data)
     : config.rewardScale;
   const rate = scheduledOverRun(learningRate, { ...context, schedule });
   const criticLearningRate = config.criticLearningRate ?? learningRate;
+  const memory = new DataMemory(context, policy, { batchSize, rewardScale });
   return {
     policy,
-    memory: new DataMemory(context, policy, { batchSize, rewardScale }),
+    memory,
     state: initIqlState(model, context.random, { optimizer }),
     inputs: ({ updates }) => ({
       learningRate: rate(updates),
       criticLearningRate,
     }),
-    learn: () => learn,
+    learn: (progress) => memory.judges(progress) ? judge : learn,
     qFunction: {
       part: "critics",
       estimate: (critics, observations, actions) =>

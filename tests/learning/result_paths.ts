@@ -15,6 +15,7 @@ export function folderOf(algorithm: string): string {
 /** The package of several algorithms that an algorithm is of, but does not name. */
 export function familyOf(algorithm: string): string | undefined {
   if (existsSync(`${ROOT}algorithms/${folderOf(algorithm)}`)) return undefined;
+  if (["bc", "iql"].includes(algorithm)) return "offline";
   return algorithm === "ddpg" ? "td3" : "async";
 }
 

@@ -415,7 +415,7 @@ async function runIql(
     critics: paramsOf(params.critics),
     value: paramsOf(params.vf, "vf/"),
   };
-  const learn = iqlUpdate(model, {
+  const { learn } = iqlUpdate(model, {
     ...hparams,
     ...{ optimizer, weightMax: hparams.weight_max },
   });

@@ -38,7 +38,7 @@ Deno.test("an algorithm is known by its definition alone", async () => {
   const help = (await capture("train", "all", "--help")).out;
   assertStringIncludes(
     help,
-    "a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, sac-v1, td3, ddpg or dummy; default",
+    "a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, dqn, ppo, sac, sac-v1, td3, ddpg, bc, iql or dummy; default",
   );
   assertStringIncludes(help, "Keys of dummy; numEnvs is 2 by default:");
   assertStringIncludes(help, "Discount of a test.");
@@ -126,12 +126,17 @@ Deno.test("a name is registered once", () => {
 });
 
 Deno.test("statistics of algorithms have titles, told in the README of each", async () => {
-  for (const { meta: { name, statistics = {} } } of ALGORITHMS) {
+  for (const { meta } of ALGORITHMS) {
+    const { name, statistics = {} } = meta;
     if (name === "dummy" || Object.keys(statistics).length === 0) continue;
     const isAsync = asyncAlgorithms.some((it) => it.meta.name === name);
     const url = new URL(
       `../../../algorithms/${
-        isAsync ? "async" : name.replace("-", "_")
+        isAsync
+          ? "async"
+          : meta.learnsFromData
+          ? "offline"
+          : name.replace("-", "_")
       }/README.md`,
       import.meta.url,
     );
