@@ -98,7 +98,7 @@ Deno.test("actions of every space are cloned", async () => {
   ];
   for (const [space, rule] of cases) {
     const agent = agentOf(space, episodesOf(rule));
-    const { heldout_accuracy, heldout_loss, loss } = await learned(agent, 401);
+    const { heldout_accuracy, heldout_loss, loss } = await learned(agent, 201);
     assert(heldout_accuracy > 0.9, `${space.type}: ${heldout_accuracy}`);
     assert(heldout_loss < 0.6 && loss < 0.6, `${heldout_loss}, ${loss}`);
     agent.close();
@@ -116,7 +116,7 @@ Deno.test("box actions are cloned in the units of each policy", async () => {
   const episodes = episodesOf((x, y) => [1.5 * x, 5 + 4 * y]);
   for (const policy of ["actorCritic", "squashed", "deterministic"] as const) {
     const agent = agentOf(space, episodes, { policy });
-    const { heldout_loss } = await learned(agent, 601);
+    const { heldout_loss } = await learned(agent, 301);
     assert(Number.isFinite(heldout_loss));
     const actor = agent.policy({ deterministic: true });
     const [a, b] = actor.act(Float32Array.of(0.4, -0.5)) as Float32Array;
@@ -156,7 +156,7 @@ Deno.test("a recurrent clone remembers the first observation of an episode", asy
   });
   const options = { network: "lstm", lstmSize: 16, numSteps: 8 } as const;
   const agent = agentOf(space, episodes, { ...options, batchSize: 128 });
-  const { loss } = await learned(agent, 200);
+  const { loss } = await learned(agent, 120);
   // Sequences that start inside of an episode cannot know.
   assert(loss < 0.45, `${loss}`);
   const actor = agent.policy({ deterministic: true });
