@@ -63,7 +63,7 @@ for (const path of filesOf(`${ROOT}docs/pictures/episodes`)) {
 
 Deno.test("the README's library example learns CartPole by its command", async () => {
   const [, source, text, command] = readme.match(
-    /```ts\n([^]*?)```[^]*?```json\n(\{\n\s+"links"[^]*?)```[^]*?```sh\nnpx -y deno@2.9 (run [^]*?)\n```/,
+    /```ts\n([^]*?)```[^]*?```json\n(\{\n\s+"links"[^]*?)```[^]*?`npx -y deno@2.9 (run [^`]*)`/,
   )!;
   const config = JSON.parse(text);
   assertEquals(config.links, ["../bellman"]);
