@@ -35,6 +35,7 @@ const STEPS = {
       "opencv-python-headless==5.0.0.93",
       "pettingzoo==1.27.0",
       "pygame==2.6.1",
+      "h5py==3.16.0",
     ],
   ],
   "env-peers": [[

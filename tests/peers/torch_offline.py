@@ -1,7 +1,11 @@
-"""Updates per processor second of BC, TD3+BC and IQL in PyTorch, in CORL's form.
+"""BC, TD3+BC and IQL in PyTorch, in CORL's form: updates per processor second, or
+how well they learn from a folder of Minari.
 
 One eager Adam step of each network after the other, batches drawn from tensors
-of all steps; CORL itself needs packages that are not made any more.
+of all steps; CORL itself needs packages that are not made any more. The task is
+such as `{"algorithm": "iql", "updates": 600}`, or, to learn and be evaluated,
+`{"algorithm": "iql", "updates": 6000, "data": "folder", "env": "Pendulum-v1",
+"seed": 0, "episodes": 20}`. Actions are scaled to [-1, 1].
 """
 import copy
 import json
@@ -14,7 +18,7 @@ from torch.nn.functional import mse_loss
 
 task = {"algorithm": "bc", "updates": 600} | json.loads(sys.argv[1])
 torch.set_num_threads(1)
-torch.manual_seed(0)
+torch.manual_seed(task.get("seed", 0))
 OBSERVATION, ACTION, HIDDEN, BATCH, STEPS = 17, 6, 256, 256, 20_000
 GAMMA, TAU = 0.99, 0.005
 
@@ -93,7 +97,10 @@ class IQL:
         self.log_std = nn.Parameter(torch.zeros(ACTION))
         self.critics, self.value = Twins(), mlp(OBSERVATION, 1)
         self.target = copy.deepcopy(self.critics)
-        self.actor = torch.optim.Adam([*self.mean.parameters(), self.log_std], 3e-4)
+        self.optimizer = torch.optim.Adam([*self.mean.parameters(), self.log_std], 3e-4)
+        self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
+            self.optimizer, task["updates"]
+        )
         self.others = adam(self.critics), adam(self.value)
 
     def update(self, seen, actions, rewards, following, ended):
@@ -110,19 +117,84 @@ class IQL:
         weights = (3 * ahead.detach()).exp().clamp(max=100)
         deviation = self.log_std.clamp(-20, 2).exp()
         policy = torch.distributions.Normal(self.mean(seen), deviation)
-        step(self.actor, -(weights * policy.log_prob(actions).sum(1)).mean())
+        step(self.optimizer, -(weights * policy.log_prob(actions).sum(1)).mean())
+        self.schedule.step()
+
+    def actor(self, seen):
+        return self.mean(seen)
 
 
-def main():
+LEARNERS = {"bc": BC, "td3+bc": TD3BC, "iql": IQL}
+
+
+def update(learner, rows):
+    chosen = torch.randint(len(rows[0]), (BATCH,))
+    learner.update(*(it[chosen] for it in rows))
+
+
+def measure():
     rows = [torch.randn(STEPS, OBSERVATION), torch.randn(STEPS, ACTION).tanh()]
     rows += [torch.randn(STEPS), torch.randn(STEPS, OBSERVATION), torch.zeros(STEPS)]
-    learner = {"bc": BC, "td3+bc": TD3BC, "iql": IQL}[task["algorithm"]]()
+    learner = LEARNERS[task["algorithm"]]()
     for i in range(-100, task["updates"]):
         if i == 0:
             started = time.process_time()
-        chosen = torch.randint(STEPS, (BATCH,))
-        learner.update(*(it[chosen] for it in rows))
+        update(learner, rows)
     print(task["updates"] / (time.process_time() - started))
+
+
+def read(folder, low, high):
+    """Rows of all episodes, and mean and deviation of the observations."""
+    import h5py
+    import numpy as np
+
+    parts, returns = [], []
+    with h5py.File(f"{folder}/data/main_data.hdf5") as file:
+        for episode in file.values():
+            seen = episode["observations"][:]
+            rewards = episode["rewards"][:]
+            actions = 2 * (episode["actions"][:] - low) / (high - low) - 1
+            ends = episode["terminations"][:]
+            parts.append((seen[:-1], actions, rewards, seen[1:], ends))
+            returns.append(rewards.sum())
+    rows = [np.concatenate(it).astype(np.float32) for it in zip(*parts)]
+    mean, deviation = rows[0].mean(0), rows[0].std(0) + 1e-3
+    for i in (0, 3):
+        rows[i] = (rows[i] - mean) / deviation
+    if task["algorithm"] == "iql":
+        rows[2] *= 1000 / (max(returns) - min(returns))
+    return [torch.from_numpy(it) for it in rows], mean, deviation
+
+
+def learn():
+    import gymnasium
+
+    global OBSERVATION, ACTION
+    env = gymnasium.make(task["env"])
+    low, high = env.action_space.low, env.action_space.high
+    rows, mean, deviation = read(task["data"], low, high)
+    OBSERVATION, ACTION = rows[0].shape[1], rows[1].shape[1]
+    learner = LEARNERS[task["algorithm"]]()
+    for _ in range(task["updates"]):
+        update(learner, rows)
+    total = 0
+    for episode in range(task["episodes"]):
+        seen, _ = env.reset(seed=10_000 + episode)
+        ended = False
+        while not ended:
+            row = torch.tensor((seen - mean) / deviation, dtype=torch.float32)
+            with torch.no_grad():
+                action = learner.actor(row[None])[0].clamp(-1, 1).numpy()
+            seen, reward, terminated, truncated, _ = env.step(
+                low + (action + 1) / 2 * (high - low)
+            )
+            total += float(reward)
+            ended = terminated or truncated
+    print(total / task["episodes"])
+
+
+def main():
+    learn() if "data" in task else measure()
 
 
 if __name__ == "__main__":
