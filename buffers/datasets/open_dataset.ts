@@ -169,10 +169,9 @@ export async function openDataset(
   options: OpenDatasetOptions = {},
 ): Promise<Dataset> {
   const name = toPath(path);
-  const data = name.endsWith(".npz")
-    ? await readNpzEpisodes(name, options)
+  const { episodes, ...spaces } = name.endsWith(".npz")
+    ? await readNpz(name, options)
     : await readMinari(name);
-  const { episodes, ...spaces } = data;
   const all = { ...spaces, ...givenOptions(options) };
   try {
     checkFit(spaces, all);
@@ -182,15 +181,11 @@ export async function openDataset(
   }
 }
 
-async function readNpzEpisodes(
+async function readNpz(
   path: string,
-  { observationSpace, actionSpace }: OpenDatasetOptions,
+  options: OpenDatasetOptions,
 ): Promise<MinariData> {
-  if (observationSpace === undefined || actionSpace === undefined) {
-    throw new TypeError(
-      `Cannot use '${path}' without spaces: expected the options observationSpace and actionSpace`,
-    );
-  }
+  const { observationSpace, actionSpace } = options as Spaces;
   const episodes = [...episodesFromArrays(await loadNpz(path))];
   return { episodes, observationSpace, actionSpace };
 }

@@ -62,6 +62,12 @@ export function partsOf(
   { observationSpace, actionSpace }: Spaces,
   { masked = false, bounded = false } = {},
 ): { schema: Schema; parts: Part[] } {
+  if (observationSpace === undefined || actionSpace === undefined) {
+    // As in { ...env, append: true }, where getters of env are lost.
+    throw new TypeError(
+      "Cannot use episodes without spaces: expected observationSpace and actionSpace",
+    );
+  }
   const number: Space = {
     type: "box",
     shape: [],

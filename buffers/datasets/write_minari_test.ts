@@ -1,3 +1,4 @@
+import { saveNpz } from "@bellman/files/npz";
 import type { Episode, RecordedValues, Space } from "@bellman/types";
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -257,6 +258,8 @@ Deno.test("a folder that exists is refused, and a failure leaves nothing", () =>
       "RangeError: Cannot use episode 1: it has": () =>
         writeMinari(demo, [episode, wrong], SPACE),
       "RangeError: expected one or more": () => writeMinari(demo, [], SPACE),
+      "TypeError: expected observationSpace and actionSpace": () =>
+        writeMinari(demo, [episode], {} as typeof SPACE),
     });
     assertEquals([...Deno.readDirSync(folder)], []);
     // As a killed process leaves it.
@@ -306,6 +309,9 @@ Deno.test("data sets are opened by folder or file, and checked against spaces", 
     const bare = `${folder}/bare`;
     await Deno.mkdir(bare);
     await Deno.writeTextFile(`${folder}/text.hdf5`, "no");
+    const row = { data: Float32Array.of(1), shape: [1] };
+    const rows = { observations: row, actions: row, rewards: row };
+    await saveNpz({ ...rows, terminals: row }, `${folder}/log.npz`);
     await Deno.copyFile(
       `${demo}/data/metadata.json`,
       `${folder}/metadata.json`,
@@ -324,7 +330,7 @@ Deno.test("data sets are opened by folder or file, and checked against spaces", 
       "Error: expected data/main_data.hdf5 in it": () => openDataset(bare),
       "Error: text.hdf5' as HDF5: file signature not found": () =>
         openDataset(`${folder}/text.hdf5`),
-      "TypeError: expected the options observationSpace and actionSpace": () =>
+      "TypeError: log.npz: Cannot use episodes without spaces": () =>
         openDataset(`${folder}/log.npz`),
     });
     await Deno.remove(`${demo}/data/metadata.json`);
