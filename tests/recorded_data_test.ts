@@ -6,6 +6,7 @@ import { saveNpz } from "@bellman/files/npz";
 import type { Episode } from "@bellman/types";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { existsSync } from "node:fs";
+import { relative } from "node:path";
 import { KILLER, killMidway, runCommand } from "./runs.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-recorded-" });
@@ -210,4 +211,20 @@ Deno.test("a run does not go on with other data", async () => {
   assertStringIncludes(err, "other data");
   assertEquals(await Deno.readTextFile(`${out}/progress.csv`), before);
   assert(existsSync(`${out}/checkpoints`));
+});
+
+Deno.test("several seeds go on with data of a path from here", async () => {
+  const args = [
+    ...["train", "bc", `--data=${relative(Deno.cwd(), poles)}`, "--quiet"],
+    ...["--env=CartPole-v1", "--steps=10", "--set=evaluationEpisodes=1"],
+    `--out=${dir}/seeds`,
+  ];
+  for (const seeds of [1, 2]) {
+    const { code, err } = await runCommand([...args, `--seeds=${seeds}`]);
+    assertEquals(code, 0, err);
+  }
+  assertEquals(
+    [...Deno.readDirSync(`${dir}/seeds/runs/bc/CartPole-v1`)].length,
+    2,
+  );
 });

@@ -13,7 +13,7 @@ import {
 } from "@bellman/runs/program";
 import { recordOf, type RunTask } from "@bellman/runs/tasks";
 import {
-  absoluteOpponents,
+  absolutePaths,
   admitPlan,
   evaluationOpponentOf,
   loadEnvironment,
@@ -187,7 +187,7 @@ function checkOpponents(settings: PlanSettings): void {
   for (const [key, { config }] of settings) {
     const own = evaluationOpponentOf({
       ...config,
-      ...absoluteOpponents(config),
+      ...absolutePaths(config),
     });
     if (own === undefined) continue;
     const other = opponents.get(config.env) ?? own;
@@ -238,7 +238,7 @@ const PATHS: readonly string[] = ["envModules", "algorithmModules", "wrappers"];
  * ```
  */
 export function changedKeys(dir: string, given: ResolvedConfig): string[] {
-  const planned: ResolvedConfig = { ...given, ...absoluteOpponents(given) };
+  const planned: ResolvedConfig = { ...given, ...absolutePaths(given) };
   const isOpen = (key: string) =>
     PATHS.includes(key) && (planned[key] as unknown[]).length > 0 ||
     OF_MACHINE.includes(key) && [null, "auto"].includes(planned[key] as null);

@@ -158,24 +158,25 @@ function judgeOf(
 }
 
 /**
- * Returns the opponents, with absolute paths of runs: a run is resumed anywhere.
+ * Returns the opponents and the data with absolute paths: a run is resumed anywhere.
  *
  * @example
  * ```ts
  * import { resolveConfig } from "@bellman/runs/settings";
- * import { absoluteOpponents } from "@bellman/runs/training";
+ * import { absolutePaths } from "@bellman/runs/training";
  * import { assertEquals } from "@std/assert";
  *
  * const config = resolveConfig("ppo", { entries: [["opponent", "runs/a"]] });
- * assertEquals(absoluteOpponents(config), {
+ * assertEquals(absolutePaths(config), {
  *   opponent: `${Deno.cwd()}/runs/a`,
  *   evaluationOpponent: null,
+ *   data: null,
  * });
  * ```
  */
-export function absoluteOpponents(
-  { opponent, evaluationOpponent }: ResolvedConfig,
-): Pick<ResolvedConfig, "opponent" | "evaluationOpponent"> {
+export function absolutePaths(
+  { opponent, evaluationOpponent, data }: ResolvedConfig,
+): Pick<ResolvedConfig, "opponent" | "evaluationOpponent" | "data"> {
   const absolute = (name: string | null) =>
     name === null || isPlayerName(name) || name.startsWith("zoo:")
       ? name
@@ -183,6 +184,7 @@ export function absoluteOpponents(
   return {
     opponent: absolute(opponent),
     evaluationOpponent: absolute(evaluationOpponent),
+    data: data && resolve(data),
   };
 }
 

@@ -58,7 +58,7 @@ export {
 } from "./evaluation.ts";
 export type { Opponent, RunPlayers } from "./games.ts";
 export { type InitialWeights, sharedState } from "./initial_weights.ts";
-export { absoluteOpponents, evaluationOpponentOf } from "./games.ts";
+export { absolutePaths, evaluationOpponentOf } from "./games.ts";
 export { gibibytes, machineMemory } from "./memory.ts";
 export { recordRuns, type RecordRunsOptions } from "./record_runs.ts";
 export { changedSettings } from "./report.ts";

@@ -27,7 +27,6 @@ import { type ResolvedConfig, withOwnAlgorithm } from "../settings/resolve.ts";
 import { runConfigSchema } from "../settings/schema.ts";
 import { refuseFormer } from "../settings/settings.ts";
 import { messageOf, UsageError } from "../program/errors.ts";
-import { resolve as resolvePath } from "node:path";
 import type { Dataset } from "@bellman/buffers/datasets";
 import { loadEnvironment, milliseconds } from "./environment_modules.ts";
 import {
@@ -39,7 +38,7 @@ import {
   infoStatisticsOf,
   makeEnvironments,
 } from "./environments.ts";
-import { absoluteOpponents, checkGame } from "./games.ts";
+import { absolutePaths, checkGame } from "./games.ts";
 import { checkData, dataOf, learnsFromData, scaleByData } from "./data.ts";
 import { memoryError } from "./memory.ts";
 // Loaded by its address in the workers, which packing for npm does not follow.
@@ -249,8 +248,7 @@ export async function setUpRun(
       config: {
         ...loaded,
         ...{ envModules, wrappers },
-        ...absoluteOpponents(loaded),
-        data: loaded.data && resolvePath(loaded.data),
+        ...absolutePaths(loaded),
       },
       data,
       environments,
