@@ -1,6 +1,7 @@
 /** Short runs drawn at random. */
 import { isXlaInstalled } from "@bellman/compute/xla";
 import type { SeededRandom } from "@bellman/envs";
+import { RECORDED } from "./recorded.ts";
 
 /** A run: its algorithm and settings. */
 export interface DrawnRun {
@@ -336,6 +337,61 @@ function drawNStepQ(random: SeededRandom): Record<string, unknown> {
   return { ...drawAsyncQ(random), maxSteps };
 }
 
+/** Settings of what learns from recorded data alone. */
+function drawOffline(random: SeededRandom): Record<string, unknown> {
+  return {
+    totalTimesteps: between(random, 500, 1_500),
+    numEnvs: 1,
+    hiddenSizes: [16],
+    batchSize: 16,
+    holdout: pick(random, [0, 0.1, 0.3]),
+    bestFraction: pick(random, [1, 0.5]),
+    normalizeReward: false,
+    clipReward: false,
+  };
+}
+
+function drawBc(
+  random: SeededRandom,
+  isDiscrete: boolean,
+): Record<string, unknown> {
+  const settings = drawOffline(random);
+  const policies = ["actorCritic", "squashed", "deterministic"];
+  settings.policy = pick(random, policies.slice(0, isDiscrete ? 2 : 3));
+  if (settings.policy === "actorCritic" && chance(random, 0.4)) {
+    settings.network = "lstm";
+    settings.lstmSize = 8;
+    settings.numSteps = 4;
+  }
+  return settings;
+}
+
+/** Draws recorded data to learn from, and what it excludes. */
+function drawData(
+  random: SeededRandom,
+  isDiscrete: boolean,
+): Record<string, unknown> {
+  return {
+    env: isDiscrete ? "CartPole-v1" : "Pendulum-v1",
+    envKwargs: {},
+    data: isDiscrete ? RECORDED.discrete : RECORDED.box,
+    normalizeObservation: chance(random, 0.7),
+    frameStack: 1,
+  };
+}
+
+/** Draws a share of recorded data in replay, and what it excludes. */
+function drawDataShare(
+  random: SeededRandom,
+  isDiscrete: boolean,
+): Record<string, unknown> {
+  return {
+    ...drawData(random, isDiscrete),
+    dataShare: pick(random, [0.25, 0.5, 1]),
+    ...{ nSteps: 1, replay: "uniform" },
+  };
+}
+
 /** Draws of an algorithm's own settings, by its name. */
 const DRAWS: Readonly<Record<string, typeof drawPpo>> = {
   a2c: drawA2C,
@@ -351,6 +407,8 @@ const DRAWS: Readonly<Record<string, typeof drawPpo>> = {
   "sac-v1": drawSacV1,
   td3: drawTd3,
   ddpg: drawTd3,
+  bc: drawBc,
+  iql: drawOffline,
 };
 
 /** Steps between two of something that happens some times in a run. */
@@ -450,8 +508,13 @@ export function drawRun(
   if (hasTransitions && chance(random, 0.3)) {
     Object.assign(settings, drawGoals(random, isDiscrete));
   }
+  if (algorithm === "bc" || algorithm === "iql") {
+    Object.assign(settings, drawData(random, isDiscrete));
+  } else if (hasTransitions && !settings.hindsight && chance(random, 0.3)) {
+    Object.assign(settings, drawDataShare(random, isDiscrete));
+  }
   const isGame = PLAYERS.includes(algorithm) && chance(random, 0.2);
-  if (isGame && !settings.hindsight) {
+  if (isGame && !settings.hindsight && !settings.data) {
     for (const key of WITHOUT_GAMES) delete settings[key];
     Object.assign(settings, drawGame(random));
   }

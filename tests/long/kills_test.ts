@@ -1,5 +1,5 @@
 /** A short series of kills, and that it finds what is not right. */
-import { LIVE_ALGORITHMS } from "../testdata/live_algorithms.ts";
+import { ALGORITHMS } from "@bellman/runs/settings";
 import { isXlaInstalled } from "@bellman/compute/xla";
 import { SeededRandom } from "@bellman/envs";
 import { isAtariInstalled } from "@bellman/envs/atari";
@@ -157,7 +157,7 @@ for (const algorithm of ["a2c", "sac"]) {
 }
 
 Deno.test("runs are drawn of every algorithm", () => {
-  const names = LIVE_ALGORITHMS.map(({ meta }) => meta.name);
+  const names = ALGORITHMS.map(({ meta }) => meta.name);
   assertEquals(DRAWN_ALGORITHMS.toSorted(), names.toSorted());
 });
 
