@@ -48,7 +48,13 @@ export function stepsOf(episode: Episode, number: number) {
   const steps = episode.rewards.length;
   if (steps === 0) throw refusal(number, "it has no steps");
   const flags = (name: "terminations" | "truncations") => {
-    const flags = Uint8Array.from(episode[name], (it) => it ? 1 : 0);
+    const flags = Uint8Array.from(episode[name], (it, step) => {
+      if (!Number.isNaN(it)) return it ? 1 : 0;
+      throw refusal(
+        number,
+        `its ${name} at step ${step} have ${it}, expected 0 or 1`,
+      );
+    });
     if (flags.length !== steps) {
       throw refusal(
         number,
@@ -98,15 +104,19 @@ function fillColumn(
   const margin = (bound: number) =>
     isFloat ? ROUNDING * Math.max(1, Math.abs(bound)) : 0;
   for (let i = 0; i < values.length; i++) {
-    const value = data[start + i] = values[i];
+    data[start + i] = values[i];
+    const value = data[start + i];
     const least = typeof low === "number" ? low : low[i % size];
     const most = typeof high === "number" ? high : high[i % size];
     if (
-      (isFloat ? Number.isFinite(value) : value === values[i]) &&
+      (isFloat ? Number.isFinite(Math.fround(value)) : value === values[i]) &&
       value >= least - margin(least) && value <= most + margin(most)
     ) continue;
     const kind = isFloat ? "finite" : "whole";
-    const bounds = most - least < Infinity ? ` from ${least} to ${most}` : "";
+    const range = most - least < Infinity ? ` from ${least} to ${most}` : "";
+    const bounds = isFloat && Math.abs(values[i]) > 1e38
+      ? " of 32 bits"
+      : range;
     throw refusal(
       number,
       `its ${name} at step ${Math.floor(i / size)} have ${

@@ -241,8 +241,14 @@ Deno.test("wrong data is one line with field, episode and step", () => {
       () => new Dataset([], SPACES),
     "RangeError: Cannot use episode 1: its rewards at step 1 have NaN, expected a finite number":
       changed({ rewards }),
-    "RangeError: Cannot use episode 1: its observations at step 3 have Infinity, expected a finite number":
+    "RangeError: Cannot use episode 1: its observations at step 3 have Infinity, expected a finite number of 32 bits":
       changed({ observations: [0, 0, 0, 0, 0, 0, 0, Infinity] }),
+    "RangeError: Cannot use episode 1: its rewards at step 2 have 1e+39, expected a finite number of 32 bits":
+      changed({ rewards: [0, 1, 1e39] }),
+    "RangeError: Cannot use episode 1: its observations at step 0 have 1e+300, expected a finite number":
+      changed({ observations: [1e300, 0, 0, 0, 0, 0, 0, 0] }),
+    "RangeError: Cannot use episode 1: its terminations at step 1 have NaN, expected 0 or 1":
+      changed({ terminations: [0, NaN, 1] }),
     "RangeError: Cannot use episode 1: its actions at step 2 have -1.5, expected a finite number from -1 to 1":
       changed({ actions: [1, 0, -1.5] }),
     "RangeError: Cannot use episode 1: its observations have 12 numbers, expected 4 rows of shape [2]":
@@ -274,6 +280,26 @@ Deno.test("wrong data is one line with field, episode and step", () => {
     "TypeError: Unknown option 'holdOut' of a data set: did you mean 'holdout'?":
       changed({}, { holdOut: 0 }),
   });
+  // Whole numbers are not rounded, nor cut to their bits.
+  const whole: [Space, number][] = [
+    [{ type: "discrete", n: 3 }, 0.5],
+    [{ type: "multiDiscrete", nvec: [3] }, 1.5],
+    [{ type: "multiBinary", n: 1 }, 0.5],
+    [{ ...box(1), low: 0, high: 255, dtype: "uint8" }, 300],
+    [{ ...box(1), low: -9, high: 2 ** 40, dtype: "int32" }, 2 ** 40],
+    [{ type: "discrete", n: 3 }, Infinity],
+  ];
+  for (const [actionSpace, odd] of whole) {
+    assertRefused({
+      [`RangeError: Cannot use episode 0: its actions at step 2 have ${odd}, expected a whole number`]:
+        () =>
+          new Dataset([{ ...episode(0, 3), actions: [0, 1, odd] }], {
+            ...SPACES,
+            actionSpace,
+            holdout: 0,
+          }),
+    });
+  }
   // Rounding to 32 bits is not out of bounds.
   const actionSpace = { ...box(1, 0.1), dtype: "float64" as const };
   changed({ actions: Float32Array.of(0.1, -0.1, 0) }, { actionSpace });

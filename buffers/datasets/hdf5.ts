@@ -1,6 +1,6 @@
-import type { File, Group } from "npm:h5wasm@^0.10.3";
+import type { Dataset, File, Group } from "npm:h5wasm@^0.10.3";
 
-export type { File, Group };
+export type { Dataset, File, Group };
 
 /** Opens an HDF5 file on the disk with npm's `h5wasm`, which is loaded here alone. */
 export async function openHdf5(

@@ -70,30 +70,34 @@ export const MASKS = "action_mask";
  * ```
  */
 export function* minariEpisodes(file: Hdf5Group): Generator<Episode> {
-  const numbers = file.keys()
-    .filter((key) => /^episode_\d+$/.test(key))
-    .map((key) => Number(key.slice(PREFIX.length)))
-    .sort((a, b) => a - b);
-  for (const number of numbers) {
+  for (const number of episodeNumbers(file)) {
     const name = PREFIX + number, group = file.get(name);
     if (!isGroup(group)) throw damaged(name, "a group");
     const infos = group.get("infos"), { seed } = group.attrs ?? {};
     const hasMasks = isGroup(infos) && infos.keys().includes(MASKS);
-    const read = (part: string, from = group, path = name) =>
-      readNumbers(from.get(part), `${path}/${part}`);
+    const read = (part: string, rows?: number) =>
+      readNumbers(group.get(part), `${name}/${part}`, rows);
+    const rewards = read("rewards"), steps = rewards.length;
+    const space = (part: string, rows: number) =>
+      readSpace(group.get(part), `${name}/${part}`, rows);
     yield {
-      observations: readSpace(
-        group.get("observations"),
-        `${name}/observations`,
-      ),
-      actions: readSpace(group.get("actions"), `${name}/actions`),
-      rewards: read("rewards"),
-      terminations: read("terminations"),
-      truncations: read("truncations"),
-      ...hasMasks && { actionMasks: read(MASKS, infos, `${name}/infos`) },
+      observations: space("observations", steps + 1),
+      actions: space("actions", steps),
+      rewards,
+      terminations: read("terminations", steps),
+      truncations: read("truncations", steps),
+      ...hasMasks && { actionMasks: read(`infos/${MASKS}`, steps + 1) },
       ...seed && { seed: Number(seed.value) },
     };
   }
+}
+
+/** Lists the numbers of a file's episodes. */
+export function episodeNumbers(file: Pick<Hdf5Group, "keys">): number[] {
+  return file.keys()
+    .filter((key) => /^episode_\d+$/.test(key))
+    .map((key) => Number(key.slice(PREFIX.length)))
+    .sort((a, b) => a - b);
 }
 
 function isGroup(item: unknown): item is Hdf5Group {
@@ -102,15 +106,15 @@ function isGroup(item: unknown): item is Hdf5Group {
 }
 
 /** Reads the values of a space, without those that are texts. */
-function readSpace(item: unknown, path: string): RecordedValues {
-  if (!isGroup(item)) return readNumbers(item, path);
+function readSpace(item: unknown, path: string, rows: number): RecordedValues {
+  if (!isGroup(item)) return readNumbers(item, path, rows);
   const names = item.keys();
   const isTuple = names.length > 0 && names.every((it) => it.startsWith(ITEM));
   const inOrder = isTuple ? names.map((_, i) => ITEM + i) : names;
   const parts = inOrder.flatMap((name): [string, RecordedValues][] => {
     const part = item.get(name), inner = `${path}/${name}`;
-    if (isGroup(part)) return [[name, readSpace(part, inner)]];
-    const value = valueOf(part, inner);
+    if (isGroup(part)) return [[name, readSpace(part, inner, rows)]];
+    const value = valueOf(part, inner, rows);
     return isText(value) ? [] : [[name, numbersOf(value, inner)]];
   });
   return isTuple ? parts.map(([, it]) => it) : Object.fromEntries(parts);
@@ -120,14 +124,24 @@ function isText(value: unknown): boolean {
   return Array.isArray(value) && typeof value[0] === "string";
 }
 
-function readNumbers(item: unknown, path: string): ArrayLike<number> {
-  return numbersOf(valueOf(item, path), path);
+function readNumbers(
+  item: unknown,
+  path: string,
+  rows?: number,
+): ArrayLike<number> {
+  return numbersOf(valueOf(item, path, rows), path);
 }
 
 /** Reads the values of an array, which may take long. */
-function valueOf(item: unknown, path: string): unknown {
+function valueOf(item: unknown, path: string, rows?: number): unknown {
   if (item === null || item === undefined || isGroup(item)) {
     throw damaged(path, "an array");
+  }
+  const { shape } = item as { readonly shape?: readonly number[] };
+  if (rows !== undefined && shape && shape[0] !== rows) {
+    throw new SyntaxError(
+      `Cannot read '${path}' of shape [${shape}]: expected ${rows} rows`,
+    );
   }
   try {
     return (item as { value?: unknown }).value;

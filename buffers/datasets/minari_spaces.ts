@@ -80,6 +80,11 @@ export function toMinariSpace(space: Space): string {
 
 /** Reads a space of Minari's metadata; throws where there is none like it. */
 export function fromMinariSpace(text: string): Space {
+  if (typeof text !== "string") {
+    throw new SyntaxError(
+      `its spaces are ${text}, expected texts observation_space and action_space`,
+    );
+  }
   const infinity = /(?<=[[,:]\s*-?)Infinity(?=\s*[\],}])/g;
   return spaceOf(JSON.parse(text.replaceAll(infinity, "1e999")));
 }

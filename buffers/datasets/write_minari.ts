@@ -2,8 +2,8 @@ import { builtin, replaceFile, syncFolder, toPath } from "@bellman/files";
 import type { Episode, Space } from "@bellman/types";
 import { type FieldArray, nest } from "../fields.ts";
 import { columnsOf, fillColumns, NEXT, stepsOf } from "./columns.ts";
-import { type Group, openHdf5 } from "./hdf5.ts";
-import { ITEM, MASKS, PREFIX } from "./minari.ts";
+import { type Dataset, type Group, openHdf5 } from "./hdf5.ts";
+import { episodeNumbers, ITEM, MASKS, PREFIX } from "./minari.ts";
 import { toMinariSpace } from "./minari_spaces.ts";
 import {
   MAIN_FILE,
@@ -100,8 +100,8 @@ export async function writeMinari(
     );
   }
   if (isThere) return await append(join(folder, "data"), all, options);
-  const temporary = `${folder}.tmp`, data = join(temporary, "data");
-  // A killed process may have left one.
+  const temporary = temporaryOf(folder), data = join(temporary, "data");
+  // One of a process before that had this number.
   await fs.rm(temporary, { recursive: true, force: true });
   await fs.mkdir(data, { recursive: true });
   try {
@@ -116,6 +116,13 @@ export async function writeMinari(
   syncFolder(dirname(folder));
 }
 
+let count = 0;
+
+/** Name of a file or folder while it is written, which no other call has. */
+function temporaryOf(path: string): string {
+  return `${path}.${builtin("node:process").pid}-${count++}.tmp`;
+}
+
 /** Adds episodes to a copy of the HDF5 file, which then takes its place. */
 async function append(
   data: string,
@@ -124,12 +131,22 @@ async function append(
 ): Promise<void> {
   const { promises: fs } = builtin("node:fs");
   const { join } = builtin("node:path");
-  const file = join(data, MAIN_FILE), temporary = `${file}.tmp`;
+  const file = join(data, MAIN_FILE), temporary = temporaryOf(file);
   const { metadata, ...spaces } = readMetadata(file);
   checkFit(spaces, options);
+  const version = async () => {
+    const { ino, mtimeMs } = await fs.stat(file);
+    return `${ino} ${mtimeMs}`;
+  };
   try {
+    const before = await version();
     await fs.copyFile(file, temporary);
     const totals = await writeFile(temporary, episodes, options);
+    if (await version() !== before) {
+      throw new Error(
+        `Cannot append to '${file}': it has changed meanwhile, expected one that appends at a time`,
+      );
+    }
     await fs.rename(temporary, file);
     const text = JSON.stringify({ ...metadata, ...totals });
     await replaceFile(join(data, METADATA), text);
@@ -146,14 +163,15 @@ async function writeFile(
 ): Promise<Partial<Metadata>> {
   const { existsSync, promises: fs } = builtin("node:fs");
   const file = await openHdf5(path, existsSync(path) ? "a" : "w");
-  const ids = file.keys();
+  const numbers = episodeNumbers(file), first = 1 + (numbers.at(-1) ?? -1);
   let steps = 0;
   try {
-    for (const name of ids) {
-      steps += Number((file.get(name) as Group).attrs.total_steps.value);
+    for (const it of numbers) {
+      const rewards = file.get(`${PREFIX}${it}/rewards`) as Dataset;
+      steps += rewards.shape![0];
     }
     episodes.forEach((episode, number) => {
-      const id = ids.length + number, group = file.create_group(PREFIX + id);
+      const id = first + number, group = file.create_group(PREFIX + id);
       addEpisode(group, episode, { id, number, spaces });
       steps += episode.rewards.length;
     });
@@ -165,7 +183,7 @@ async function writeFile(
   const { size } = await handle.stat();
   await handle.close();
   return {
-    total_episodes: ids.length + episodes.length,
+    total_episodes: numbers.length + episodes.length,
     total_steps: steps,
     dataset_size: Math.round(size / 1e5) / 10,
   };
@@ -229,6 +247,11 @@ type Adders = Adder | { [name: string]: Adders } | Adders[];
 
 /** Adds values, those of dicts and tuples as groups. */
 function addValues(group: Group, name: string, adders: Adders): void {
+  if (name.includes("/")) {
+    throw new RangeError(
+      `Cannot write the part '${name}' of a space: expected a name without '/'`,
+    );
+  }
   if (typeof adders === "function") return adders(group, name);
   const inner = group.create_group(name);
   const prefix = Array.isArray(adders) ? ITEM : "";

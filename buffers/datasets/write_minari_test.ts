@@ -6,6 +6,8 @@ import { assertRejected } from "../../tests/testdata/refused.ts";
 import { preparePython, runPython } from "../../tests/testdata/python.ts";
 import { withFolder } from "../../tests/testdata/with_folder.ts";
 import { testRandom } from "../testdata/random.ts";
+import type { File, Group } from "npm:h5wasm@^0.10.3";
+import { openFile } from "./h5wasm.ts";
 import { openDataset, readMinari } from "./open_dataset.ts";
 import { fromMinariSpace, toMinariSpace } from "./minari_spaces.ts";
 import { writeMinari } from "./write_minari.ts";
@@ -262,8 +264,6 @@ Deno.test("a folder that exists is refused, and a failure leaves nothing", () =>
         writeMinari(demo, [episode], {} as typeof SPACE),
     });
     assertEquals([...Deno.readDirSync(folder)], []);
-    // As a killed process leaves it.
-    await Deno.mkdir(`${demo}.tmp/data`, { recursive: true });
     await writeMinari(demo, [episode], SPACE);
     assertEquals([...Deno.readDirSync(folder)].map((it) => it.name), ["demo"]);
     const read = () => Deno.readFileSync(`${demo}/data/main_data.hdf5`);
@@ -290,6 +290,97 @@ Deno.test("a folder that exists is refused, and a failure leaves nothing", () =>
       Deno.readTextFileSync(`${folder}/${name}/data/metadata.json`);
     assertEquals(JSON.parse(text("new place")).dataset_id, "mine/other-v3");
     assertEquals(JSON.parse(text("demo")).dataset_id, "demo-v0");
+  }));
+
+Deno.test("of two that append at once one is refused, and nothing is lost", () =>
+  withFolder(async (folder) => {
+    const { observationSpace, actionSpace } = SPACE;
+    const write = (count: number, append = true) => {
+      const episode = episodeOf(observationSpace, actionSpace, 1);
+      const options = { ...SPACE, append };
+      return writeMinari(`${folder}/demo`, Array(count).fill(episode), options);
+    };
+    await write(3, false);
+    const ends = await Promise.allSettled([write(2), write(4)]);
+    const { numEpisodes } = await openDataset(`${folder}/demo`, { holdout: 0 });
+    const kept = ends.map((it) => it.status === "fulfilled");
+    assertEquals(numEpisodes, 3 + (kept[0] ? 2 : 0) + (kept[1] ? 4 : 0));
+    const refused = ends.find((it) => it.status === "rejected");
+    assert(/has changed meanwhile/.test(refused?.reason.message));
+    assertEquals([...Deno.readDirSync(`${folder}/demo/data`)].length, 2);
+  }));
+
+Deno.test("episodes are added after the last number, of Python's files as well", () =>
+  withFolder(async (folder) => {
+    const space: Space = { type: "discrete", n: 3 }, demo = `${folder}/demo`;
+    const spaces = { observationSpace: space, actionSpace: space };
+    const flags = { terminations: [1], truncations: [0] };
+    const episode = {
+      observations: [0, 1],
+      actions: [2],
+      rewards: [5],
+      ...flags,
+    };
+    await writeMinari(demo, [episode], spaces);
+    const file = await openFile(`${demo}/data/main_data.hdf5`, "a") as File;
+    // With a gap before it, no attributes, and something else at the top.
+    const group = file.create_group("episode_2");
+    for (const [name, values] of Object.entries(episode)) {
+      group.create_dataset({ name, data: Float64Array.from(values) });
+    }
+    file.create_group("notes");
+    file.close();
+    await writeMinari(demo, [episode, episode], { ...spaces, append: true });
+    const { numEpisodes } = await openDataset(demo, { holdout: 0 });
+    const text = Deno.readTextFileSync(`${demo}/data/metadata.json`);
+    const { total_episodes, total_steps } = JSON.parse(text);
+    assertEquals([numEpisodes, total_episodes, total_steps], [4, 4, 4]);
+  }));
+
+Deno.test("parts whose names are paths, odd metadata and other shapes are one line", () =>
+  withFolder(async (folder) => {
+    const demo = `${folder}/demo`;
+    const named = (name: string): Space => ({
+      type: "dict",
+      spaces: { [name]: { type: "discrete", n: 3 } },
+    });
+    const episode = {
+      observations: { "we/ird": [0, 1] },
+      actions: [0],
+      rewards: [1],
+      terminations: [1],
+      truncations: [0],
+    };
+    const spaces = {
+      observationSpace: named("we/ird"),
+      actionSpace: { type: "discrete", n: 2 } as const,
+    };
+    await assertRejected({
+      "RangeError: Cannot write the part 'we/ird' of a space: expected a name without '/'":
+        () => writeMinari(demo, [episode], spaces),
+    });
+    const plain = { ...spaces, observationSpace: named("x") };
+    await writeMinari(
+      demo,
+      [{ ...episode, observations: { x: [0, 1] } }],
+      plain,
+    );
+    const metadata = `${demo}/data/metadata.json`;
+    const before = await Deno.readTextFile(metadata);
+    await Deno.writeTextFile(metadata, "{}");
+    await assertRejected({
+      "SyntaxError: its spaces are undefined, expected texts": () =>
+        openDataset(demo),
+    });
+    await Deno.writeTextFile(metadata, before);
+    const file = await openFile(`${demo}/data/main_data.hdf5`, "a") as File;
+    const group = file.get("episode_0/observations") as Group;
+    group.create_dataset({ name: "y", data: Int32Array.of(1), shape: [1, 1] });
+    file.close();
+    await assertRejected({
+      "SyntaxError: Cannot read 'episode_0/observations/y' of shape [1,1]: expected 2 rows":
+        () => openDataset(demo),
+    });
   }));
 
 Deno.test("data sets are opened by folder or file, and checked against spaces", () =>
