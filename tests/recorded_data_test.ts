@@ -162,6 +162,16 @@ Deno.test("an algorithm and data that do not go together say what does", async (
     ...["actions of type discrete", "IQL"],
   );
   await refused(["bc", "--env=CartPole-v1"], "Cannot train bc without data");
+  await refused(
+    ["td3", "--env=Pendulum-v1", "--set=dataShare=1"],
+    "Cannot train td3 with dataShare: 1 and no data",
+  );
+  for (const name of ["normalizeReward", "clipReward"]) {
+    await refused(
+      ["dqn", data, "--env=CartPole-v1", `--set=${name}=true`],
+      `Cannot train on data with ${name}`,
+    );
+  }
 });
 
 Deno.test("iql wants rewards that differ, and a scale without", async () => {

@@ -308,7 +308,9 @@ export function replayWithData(
     return new Replay(context, policy, options);
   }
   checkShare(context, options);
-  const rows = Math.max(1, Math.round(dataShare * batchSize));
+  // Some of each, as long as it is neither none nor all.
+  const most = dataShare === 1 ? batchSize : Math.max(1, batchSize - 1);
+  const rows = Math.min(most, Math.max(1, Math.round(dataShare * batchSize)));
   const data = new DataMemory(context, policy, { batchSize: rows });
   return dataShare === 1
     ? data
@@ -318,11 +320,13 @@ export function replayWithData(
 /** Throws for forms of replay whose rows recorded data does not have. */
 function checkShare(
   { stackedFrames = 1 }: BuildContext,
-  { nSteps = 1, hindsight, replay = "uniform" }: DataShare,
+  { nSteps = 1, hindsight, replay = "uniform", bootstrapTruncated = true }:
+    DataShare,
 ): void {
   const refuse = (what: string, wanted: string) =>
     new TypeError(`Cannot learn from data with ${what}: expected ${wanted}`);
   if (nSteps > 1) throw refuse(`nSteps: ${nSteps}`, "nSteps: 1");
+  if (!bootstrapTruncated) throw refuse("bootstrapTruncated: false", "true");
   if (hindsight) throw refuse("hindsight", "hindsight: null");
   if (replay !== "uniform") throw refuse(`replay: ${replay}`, "uniform");
   if (stackedFrames > 1) throw refuse("stacked frames", "single ones");

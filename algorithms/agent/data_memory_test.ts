@@ -134,6 +134,10 @@ Deno.test("data excludes forms of replay that it has no rows of", () => {
     const [config, line] of [
       [{ nSteps: 3 }, "with nSteps: 3: expected nSteps: 1"],
       [
+        { bootstrapTruncated: false },
+        "with bootstrapTruncated: false: expected true",
+      ],
+      [
         { replay: "proportional" },
         "with replay: proportional: expected uniform",
       ],

@@ -58,12 +58,13 @@ export async function playHere(
   await loadEnvironment(config);
   const inner = make(id, { kwargs: config.envKwargs });
   const env = new Recorder(new TimeLimit(inner, maxSteps));
+  let writer: EpisodeWriter | undefined;
   try {
     const out = valueOf(options, "record");
     const append = options.switches.has("append");
-    const writer = out === undefined
-      ? undefined
-      : await EpisodeWriter.open(out, env, { append });
+    if (out !== undefined) {
+      writer = await EpisodeWriter.open(out, env, { append });
+    }
     io.out("Enter repeats your action, Ctrl-C ends the game\n");
     let sink = terminalSink(io, Infinity);
     await playByHand(env, {
@@ -85,6 +86,7 @@ export async function playHere(
     if (writer) io.out(`Recorded ${writer.summary}\n`);
     return 0;
   } finally {
+    writer?.close();
     env.close();
   }
 }

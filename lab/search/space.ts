@@ -35,6 +35,7 @@ const SEARCHED_OF_RUN: readonly string[] = [
   "normalizeObservation",
   "normalizeReward",
   "clipReward",
+  "bestFraction",
 ];
 
 /** Schema of a range. */

@@ -293,6 +293,9 @@ export function cardText(
   const from = [
     `--env ${shellWord(env)}`,
     ...networkWords(config),
+    ...findAlgorithm(String(config.algorithm))?.meta.learnsFromData
+      ? ["--data DATA"]
+      : [],
     `--init-from ${folder}`,
   ].join(" ");
   const unchecked = new Intl.ListFormat("en").format(uncheckedOf(claims));

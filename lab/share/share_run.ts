@@ -233,7 +233,8 @@ async function filesOf(
     onNotice(`No ${PICTURE_FILE}: ${messageOf(error)}`);
   }
   for (const it of notShared) {
-    onNotice(`Not shared: ${it}; --with-modules copies modules`);
+    const remedy = withModules ? "" : "; --with-modules copies modules";
+    onNotice(`Not shared: ${it}${remedy}`);
   }
   // An agent that was shared before has no checkpoints as evidence.
   const former = isShared(dir) ? readCard(dir) : undefined;

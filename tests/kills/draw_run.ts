@@ -346,8 +346,6 @@ function drawOffline(random: SeededRandom): Record<string, unknown> {
     batchSize: 16,
     holdout: pick(random, [0, 0.1, 0.3]),
     bestFraction: pick(random, [1, 0.5]),
-    normalizeReward: false,
-    clipReward: false,
   };
 }
 
@@ -376,6 +374,8 @@ function drawData(
     envKwargs: {},
     data: isDiscrete ? RECORDED.discrete : RECORDED.box,
     normalizeObservation: chance(random, 0.7),
+    normalizeReward: false,
+    clipReward: false,
     frameStack: 1,
   };
 }

@@ -119,7 +119,7 @@ function drawAim(
 
 /** The printed result without the time and the folder. */
 function figuresOf(output: string): string {
-  return output.replace(/ in [\d.]+ s,/, "").replace(/^Run folder.*$/m, "");
+  return output.replace(/ in [\d.]+ s\b/, "").replace(/^Run folder.*$/m, "");
 }
 
 const hasEnded = (folder: string): boolean =>

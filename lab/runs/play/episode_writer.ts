@@ -3,6 +3,7 @@ import type { Episode } from "@bellman/types";
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { lockFile, type RunLock } from "../folder/lock.ts";
 import { checkWritable, messageOf, UsageError } from "../program/errors.ts";
 
 /** Options of {@linkcode EpisodeWriter}. */
@@ -39,6 +40,7 @@ export interface EpisodeWriterOptions {
  * while (!env.step(0).terminated);
  * writer.take(env.episodes);
  * await writer.save();
+ * writer.close();
  * assertEquals((await openDataset(dir, { holdout: 0 })).meanReturn, writer.meanReturn);
  * ```
  */
@@ -59,6 +61,8 @@ export class EpisodeWriter {
     /** Episodes that the folder had before. */
     readonly before: number,
     { observationSpace, actionSpace }: Spaces,
+    /** Lock against others that record to the folder. */
+    readonly lock: RunLock,
     { everySeconds = 60 }: EpisodeWriterOptions,
   ) {
     this.#everySeconds = everySeconds;
@@ -71,40 +75,38 @@ export class EpisodeWriter {
 
   /**
    * Prepares to write: checks that the folder can be written, and reads what it has.
+   * Nobody else may record to it until `close`.
    *
    * @param dir Folder of a data set.
    * @param spaces Spaces of the episodes, such as those of their environment.
    * @param options What to do with a folder that exists, and when to write.
    * @returns The writer; nothing is written yet.
-   * @throws {UsageError} If the folder exists and may not, it cannot be written, or its
-   * episodes are of other spaces.
+   * @throws {UsageError} If the folder exists and may not, it cannot be written, another
+   * process records to it, or its episodes are of other spaces.
    */
   static async open(
     dir: string,
     spaces: Spaces,
     options: EpisodeWriterOptions = {},
   ): Promise<EpisodeWriter> {
-    if (!existsSync(dir)) {
-      await mkdir(dirname(resolve(dir)), { recursive: true });
-      await checkWritable(dir, "the episodes");
-      return new EpisodeWriter(dir, 0, spaces, options);
-    }
-    if (options.append !== true) {
-      throw new UsageError(
-        `Cannot record to ${dir}: it exists, expected a new folder, or --append to add to its episodes`,
-      );
-    }
-    const { openDataset } = await import("@bellman/buffers/datasets");
-    const { observationSpace, actionSpace } = spaces;
-    const own = { observationSpace, actionSpace, holdout: 0 };
+    await mkdir(dirname(resolve(dir)), { recursive: true });
+    if (!existsSync(dir)) await checkWritable(dir, "the episodes");
+    const lock = lockFile(
+      `${resolve(dir)}.lock`,
+      (holder) => `Cannot record to ${dir}: ${holder} does at present`,
+    );
     try {
-      const { numEpisodes } = await openDataset(dir, own);
-      return new EpisodeWriter(dir, numEpisodes, spaces, options);
+      const before = await countBefore(dir, spaces, options);
+      return new EpisodeWriter(dir, before, spaces, lock, options);
     } catch (error) {
-      throw new UsageError(`Cannot append to ${dir}: ${messageOf(error)}`, {
-        cause: error,
-      });
+      lock.release();
+      throw error;
     }
+  }
+
+  /** Lets others record to the folder. */
+  close(): void {
+    this.lock.release();
   }
 
   /** Mean return of the episodes that were taken; NaN if there are none. */
@@ -150,5 +152,28 @@ export class EpisodeWriter {
     if (kept.length === 0) return;
     this.#kept = [];
     await this.#write(kept, this.before + this.episodes > kept.length);
+  }
+}
+
+/** Counts the episodes of a folder that may be added to. */
+async function countBefore(
+  dir: string,
+  { observationSpace, actionSpace }: Spaces,
+  { append }: EpisodeWriterOptions,
+): Promise<number> {
+  if (!existsSync(dir)) return 0;
+  if (append !== true) {
+    throw new UsageError(
+      `Cannot record to ${dir}: it exists, expected a new folder, or --append to add to its episodes`,
+    );
+  }
+  const { openDataset } = await import("@bellman/buffers/datasets");
+  const own = { observationSpace, actionSpace, holdout: 0 };
+  try {
+    return (await openDataset(dir, own)).numEpisodes;
+  } catch (error) {
+    throw new UsageError(`Cannot append to ${dir}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }

@@ -177,7 +177,7 @@ export interface RunConfig {
    */
   maxEpisodeSteps: number | null;
   /**
-   * Normalize observations of box spaces by their running mean and standard deviation. A replay buffer keeps raw observations, which are normalized with the current statistics.
+   * Normalize observations of box spaces by their running mean and standard deviation, or by those of recorded data that is learned from alone. A replay buffer keeps raw observations, which are normalized with the current statistics.
    *
    * @default false
    * @alias normalize_observation, norm_obs

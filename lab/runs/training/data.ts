@@ -20,18 +20,31 @@ export function learnsFromData(
  *
  * @throws {UsageError} If it learns from data and there is none, or the other way round.
  */
-export function checkData({ algorithm, data }: ResolvedConfig): void {
+export function checkData(config: ResolvedConfig): void {
+  const { algorithm, data, dataShare } = config;
   const { learnsFromData = false, schema } = findAlgorithm(algorithm)!.meta;
   if (data === null && learnsFromData) {
     throw new UsageError(
       `Cannot train ${algorithm} without data: expected --data and a folder of Minari or an npz file, as 'record' writes`,
     );
   }
-  if (data === null || learnsFromData) return;
-  if ("dataShare" in schema.properties) return;
-  throw new UsageError(
-    `Cannot train ${algorithm} on data: expected bc or iql, from whose run it goes on with --init-from, or sac, td3 or dqn`,
-  );
+  if (data === null) {
+    if (dataShare !== 1) return;
+    throw new UsageError(
+      `Cannot train ${algorithm} with dataShare: 1 and no data: expected --data`,
+    );
+  }
+  if (!learnsFromData && !("dataShare" in schema.properties)) {
+    throw new UsageError(
+      `Cannot train ${algorithm} on data: expected bc, from whose run it goes on with --init-from, or iql, sac, td3 or dqn`,
+    );
+  }
+  for (const name of ["normalizeReward", "clipReward"] as const) {
+    if (config[name] === false) continue;
+    throw new UsageError(
+      `Cannot train on data with ${name}, which changes rewards of new steps alone: expected ${name}: false`,
+    );
+  }
 }
 
 /**

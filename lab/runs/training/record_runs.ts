@@ -77,18 +77,22 @@ export async function recordRuns(
     );
   }
   const writer = await EpisodeWriter.open(out, await spacesOf(agents), options);
-  for (const [i, agent] of agents.entries()) {
-    if (signal?.aborted) break;
-    await withAgent(agent, async (setup) => {
-      if (setup.environments.roles !== undefined) {
-        throw new UsageError(
-          `Cannot record ${agent.dir}, which has a policy for each role: expected a run of one policy`,
-        );
-      }
-      const count = Math.floor((episodes + i) / agents.length);
-      const seed = agent.seed + writer.before + i;
-      await record(setup, writer, { ...agent, ...options, count, seed });
-    }, { onNotice });
+  try {
+    for (const [i, agent] of agents.entries()) {
+      if (signal?.aborted) break;
+      await withAgent(agent, async (setup) => {
+        if (setup.environments.roles !== undefined) {
+          throw new UsageError(
+            `Cannot record ${agent.dir}, which has a policy for each role: expected a run of one policy`,
+          );
+        }
+        const count = Math.floor((episodes + i) / agents.length);
+        const seed = agent.seed + writer.before + i;
+        await record(setup, writer, { ...agent, ...options, count, seed });
+      }, { onNotice });
+    }
+  } finally {
+    writer.close();
   }
   return writer;
 }

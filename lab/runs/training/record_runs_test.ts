@@ -149,3 +149,17 @@ Deno.test("what cannot be recorded is refused before anything is played", async 
   assertEquals((await open(other)).sha256, before);
   assertEquals([steps, [...Deno.readDirSync(out)]], [[], []]);
 });
+
+Deno.test("two that record to one folder do not at the same time", async () => {
+  const out = `${dir}/both`;
+  const record = () => recordRuns([pole()], { out, episodes: 2, maxSteps: 20 });
+  const ends = await Promise.allSettled([record(), record()]);
+  const refused = ends.filter((it) => it.status === "rejected");
+  assertEquals(refused.length, 1);
+  assert(
+    /does at present/.test(String(refused[0].reason)),
+    `${refused[0].reason}`,
+  );
+  assertEquals((await open(out)).numEpisodes, 2);
+  assertEquals(existsSync(`${out}.lock`), false);
+});

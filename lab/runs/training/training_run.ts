@@ -57,7 +57,7 @@ import {
 } from "./evaluation.ts";
 import { evaluationEnvsFor, infoStatisticsOf } from "./environments.ts";
 import { loadCheckpoint, needsTrust, restoreSetup } from "./saved_run.ts";
-import { dataCallbacks } from "./data.ts";
+import { dataCallbacks, learnsFromData } from "./data.ts";
 import { gameCallbacks, learnersGame } from "./games.ts";
 import { writeReport } from "./report.ts";
 import type { RunSetup } from "./run_setup.ts";
@@ -572,9 +572,12 @@ async function conclude(
   const lines = named.map(([name, { evaluation }]) =>
     `${name}, ${kind}: ${describeEvaluation(evaluation)}`
   );
-  const end = `${result.stopReason}: ${result.step} steps in ${
-    round(result.elapsedSeconds)
-  } s, ${describeEpisodes(result)}`;
+  const seconds = round(result.elapsedSeconds);
+  const end = learnsFromData(setup.config)
+    ? `${result.stopReason}: ${result.step} updates in ${seconds} s`
+    : `${result.stopReason}: ${result.step} steps in ${seconds} s, ${
+      describeEpisodes(result)
+    }`;
   for (const line of [end, ...lines, `Run folder: ${folder.dir}`]) {
     run.onLine?.(line);
   }
