@@ -129,25 +129,23 @@ async function append(
   episodes: readonly Episode[],
   options: WriteMinariOptions,
 ): Promise<void> {
-  const { promises: fs } = builtin("node:fs");
+  const { promises: fs, renameSync, statSync } = builtin("node:fs");
   const { join } = builtin("node:path");
   const file = join(data, MAIN_FILE), temporary = temporaryOf(file);
   const { metadata, ...spaces } = readMetadata(file);
   checkFit(spaces, options);
-  const version = async () => {
-    const { ino, mtimeMs } = await fs.stat(file);
-    return `${ino} ${mtimeMs}`;
-  };
+  const before = statSync(file);
   try {
-    const before = await version();
     await fs.copyFile(file, temporary);
     const totals = await writeFile(temporary, episodes, options);
-    if (await version() !== before) {
+    const { ino, mtimeMs } = statSync(file);
+    if (ino !== before.ino || mtimeMs !== before.mtimeMs) {
       throw new Error(
         `Cannot append to '${file}': it has changed meanwhile, expected one that appends at a time`,
       );
     }
-    await fs.rename(temporary, file);
+    // At once, so that nobody else does in between.
+    renameSync(temporary, file);
     const text = JSON.stringify({ ...metadata, ...totals });
     await replaceFile(join(data, METADATA), text);
   } finally {
