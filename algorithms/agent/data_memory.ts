@@ -52,9 +52,8 @@ export interface DataMemoryOptions {
  *
  * @example
  * ```ts
- * import { DataMemory } from "@bellman/agent";
+ * import { Agent, DataMemory } from "@bellman/agent";
  * import { bc } from "@bellman/offline";
- * import { Agent } from "@bellman/agent";
  * import { Dataset } from "@bellman/buffers/datasets";
  * import { assert } from "@std/assert";
  *
@@ -284,9 +283,8 @@ export interface DataShare extends ReplayOptions {
  *
  * @example
  * ```ts
- * import { Replay, replayWithData } from "@bellman/agent";
+ * import { Agent, Replay, replayWithData } from "@bellman/agent";
  * import { td3 } from "@bellman/td3";
- * import { Agent } from "@bellman/agent";
  * import { assert } from "@std/assert";
  *
  * // Without data it is a replay buffer: see `td3.build`.

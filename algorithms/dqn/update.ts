@@ -186,12 +186,10 @@ export function dqnUpdate(
   const { returns = returnForm(), double = true, gamma = 0.99 } = options;
   const { optimizer = adam(), maxGradNorm = 10, start = 0 } = options;
   const { cqlAlpha = 0 } = options;
-  /** Distance of the taken actions' values from the softest maximum of all. */
+  /** Distance of the taken actions' values `[batch, 1]` from the soft maximum of all. */
   const conservative = (all: tf.Tensor, taken: tf.Tensor): tf.Scalar => {
-    const values = returns.valuesOf(all as never),
-      rows = tf.expandDims(taken, 1);
-    const own = tf.squeeze(returns.valuesOf(rows as never), [1]);
-    const distance = tf.sub(tf.logSumExp(values, 1), own);
+    const most = tf.logSumExp(returns.valuesOf(all as never), 1);
+    const distance = tf.sub(most, tf.squeeze(taken, [1]));
     return tf.mul(tf.mean(distance), cqlAlpha);
   };
   return (state, batch, { learningRate, tau, noise, epsilon }) =>
@@ -223,7 +221,7 @@ export function dqnUpdate(
           return {
             loss: cqlAlpha === 0
               ? loss
-              : tf.add(loss, conservative(allOutputs, outputs)),
+              : tf.add(loss, conservative(allOutputs, q)),
             aux: { priorities, q_mean: tf.mean<tf.Scalar>(q) },
           };
         },

@@ -293,35 +293,33 @@ export interface IqlNetworks extends IqlModel {
  */
 export function iqlModel(options: IqlModelOptions): IqlNetworks {
   const { actionSpace } = options, value = valueFunction(options);
-  if (actionSpace.type === "discrete") {
-    const policy = stochasticPolicy({ ...options, actionSpace });
-    const qf = discreteQFunction({ ...options, actionSpace });
-    const { start } = actionSpace;
-    return {
-      policy,
-      value,
-      estimate: (params, x) => qf.apply(params, x),
-      qValues: (params, x, actions) =>
-        valuesOfActions(qf.apply(params, x), actions, { start }),
-      init: (random) => ({
-        policy: policy.init(random),
-        critics: initCritics(qf, random),
-        value: value.init(random),
-      }),
-    };
-  }
-  const policy = tanhMeanPolicy({ ...options, actionSpace });
-  const qf = qFunction({ ...options, actionSpace });
-  return {
+  const networks = (
+    policy: Policy,
+    qf: Parameters<typeof initCritics>[0],
+  ) => ({
     policy,
     value,
-    estimate: (params, x, actions) => qf.apply(params, x, actions!),
-    qValues: qf.apply,
-    init: (random) => ({
+    init: (random: RandomSource) => ({
       policy: policy.init(random),
       critics: initCritics(qf, random),
       value: value.init(random),
     }),
+  });
+  if (actionSpace.type === "discrete") {
+    const qf = discreteQFunction({ ...options, actionSpace });
+    const { start } = actionSpace;
+    return {
+      ...networks(stochasticPolicy({ ...options, actionSpace }), qf),
+      estimate: (params, x) => qf.apply(params, x),
+      qValues: (params, x, actions) =>
+        valuesOfActions(qf.apply(params, x), actions, { start }),
+    };
+  }
+  const qf = qFunction({ ...options, actionSpace });
+  return {
+    ...networks(tanhMeanPolicy({ ...options, actionSpace }), qf),
+    estimate: (params, x, actions) => qf.apply(params, x, actions!),
+    qValues: qf.apply,
   };
 }
 

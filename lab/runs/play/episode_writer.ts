@@ -62,7 +62,7 @@ export class EpisodeWriter {
     readonly before: number,
     { observationSpace, actionSpace }: Spaces,
     /** Lock against others that record to the folder. */
-    readonly lock: RunLock,
+    private readonly lock: RunLock,
     { everySeconds = 60 }: EpisodeWriterOptions,
   ) {
     this.#everySeconds = everySeconds;
