@@ -22,6 +22,7 @@ export const runners: Readonly<
   lstm_entropy_ortho: () => import("./lstm_entropy_ortho.ts"),
   minari_file: () => import("./minari_file.ts"),
   offline_update: () => import("./offline_update.ts"),
+  pages: () => import("./pages.ts"),
   pettingzoo_games: () => import("./pettingzoo_games.ts"),
   ppo_update: () => import("./ppo_update.ts"),
   redq_droq_update: () => import("./sac_methods_update.ts"),

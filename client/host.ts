@@ -1,0 +1,219 @@
+import type { Space } from "@bellman/types";
+import { isPromise, Messages, Place, settled } from "./place.ts";
+import type { GameParameters, GameWorld } from "./world.ts";
+
+/** Version of the messages. */
+const PROTOCOL = 1;
+
+/** First byte of a message of actions: the agent's, or none as a person plays. */
+const STEP = 3, WATCH = 9;
+
+/** Text of a trainer. */
+interface Command {
+  readonly type: string;
+  readonly protocol?: number;
+  readonly numEnvs: number;
+  readonly first: number;
+  readonly kwargs: Readonly<Record<string, unknown>>;
+  readonly parameters: GameParameters;
+  readonly values: GameParameters;
+  readonly seeds?: readonly number[];
+  readonly worlds: readonly Parameters<Place["load"]>[0][];
+}
+
+/**
+ * Makes a world.
+ *
+ * @param kwargs Options that the trainer gives.
+ * @param index Number of the world among all pages.
+ */
+export type MakeWorld = (
+  kwargs: Readonly<Record<string, unknown>>,
+  index: number,
+) => GameWorld | Promise<GameWorld>;
+
+/** Writes bounds as JSON has them. */
+function plain(space: Space): unknown {
+  if (space.type === "dict" || space.type === "tuple") {
+    const spaces = space.spaces as Record<string, Space>;
+    const inner = Object.entries(spaces).map(([name, it]) => [name, plain(it)]);
+    return {
+      ...space,
+      spaces: space.type === "tuple"
+        ? inner.map(([, it]) => it)
+        : Object.fromEntries(inner),
+    };
+  }
+  if (space.type !== "box") return space;
+  const one = (it: number) =>
+    it === Infinity ? "inf" : it === -Infinity ? "-inf" : it;
+  const bound = (it: number | readonly number[]) =>
+    typeof it === "number" ? one(it) : Array.from(it, one);
+  return { ...space, low: bound(space.low), high: bound(space.high) };
+}
+
+/**
+ * Answers the messages of a trainer with worlds, whatever carries them: each message has
+ * one answer, and the next one comes after that.
+ *
+ * @example
+ * ```ts
+ * import { Host } from "@bellman/client";
+ * import { make } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const host = new Host(() => make("CartPole-v1"));
+ * const open = { type: "open", protocol: 1, numEnvs: 2, first: 0 };
+ * const opened = JSON.parse(await host.answer(JSON.stringify(open)) as string);
+ * assertEquals(opened.actionSpace, { type: "discrete", n: 2 });
+ * const reset = JSON.stringify({ type: "reset", seeds: [1, 2] });
+ * assertEquals((await host.answer(reset)).length, 8 + 2 * 4 * 4);
+ * host.close();
+ * ```
+ */
+export class Host {
+  readonly #make: MakeWorld;
+  #messages?: Messages;
+  #places: readonly Place[] = [];
+  #parameters: GameParameters = {};
+
+  /** @param make Makes a world. */
+  constructor(make: MakeWorld) {
+    this.#make = make;
+  }
+
+  /**
+   * Answers a message.
+   *
+   * @param message Text, or the bytes of actions.
+   * @returns Text, or bytes that the next answer reuses. What a world throws is an
+   * answer, too.
+   */
+  async answer(
+    message: string | ArrayBuffer | Uint8Array,
+  ): Promise<string | Uint8Array> {
+    try {
+      if (typeof message !== "string") {
+        return await this.#step(new Uint8Array(message as ArrayBuffer));
+      }
+      const answer = await this.#carryOut(JSON.parse(message));
+      return answer instanceof Uint8Array ? answer : JSON.stringify(answer);
+    } catch (error) {
+      const { name = "Error", message = String(error), stack } = Object(
+        error,
+      ) as Partial<Error>;
+      return JSON.stringify({ type: "error", name, message, stack });
+    }
+  }
+
+  /** Closes the worlds. */
+  close(): void {
+    for (const { world } of this.#places) world.close?.();
+    this.#places = [];
+    this.#messages = undefined;
+  }
+
+  async #carryOut(command: Command): Promise<object | Uint8Array> {
+    switch (command?.type) {
+      case "open":
+        return await this.#open(command);
+      case "reset":
+        return await this.#reset(command);
+      case "save":
+        return {
+          type: "saved",
+          worlds: await Promise.all(this.#opened().map((it) => it.save())),
+        };
+      case "load":
+        await this.#load(command);
+        return { type: "done" };
+      case "parameters":
+        this.#parameters = command.values;
+        return { type: "done" };
+    }
+    throw new TypeError(`Cannot carry out '${command?.type}'`);
+  }
+
+  /** Makes the worlds, of which the first one tells how many rows each has. */
+  async #open(
+    { protocol, numEnvs, first, kwargs = {}, parameters = {} }: Command,
+  ): Promise<object> {
+    if (protocol !== PROTOCOL) {
+      throw new TypeError(
+        `Cannot speak protocol ${protocol}: this client speaks ${PROTOCOL}`,
+      );
+    }
+    const world = await this.#make(kwargs, first), agents = world.agents ?? 1;
+    const worlds = [world], count = numEnvs / agents;
+    if (!(Number.isInteger(count) && count >= 1)) {
+      world.close?.();
+      throw new RangeError(
+        `Cannot make ${numEnvs} environments of worlds with ${agents} agents`,
+      );
+    }
+    while (worlds.length < count) {
+      worlds.push(await this.#make(kwargs, first / agents + worlds.length));
+    }
+    const messages = new Messages(world, numEnvs);
+    this.close();
+    this.#messages = messages;
+    this.#parameters = parameters;
+    this.#places = worlds.map((it, i) =>
+      new Place(it, { first: i * agents, messages })
+    );
+    const { observationSpace, actionSpace, spec, framesPerSecond } = world;
+    return {
+      ...{ type: "opened", protocol, agents },
+      observationSpace: plain(observationSpace),
+      actionSpace: plain(actionSpace),
+      masks: messages.masks !== undefined,
+      ...{ spec, framesPerSecond },
+    };
+  }
+
+  #opened(): readonly Place[] {
+    if (this.#messages) return this.#places;
+    throw new TypeError("Cannot play before the worlds are open");
+  }
+
+  async #reset({ seeds }: Command): Promise<Uint8Array> {
+    const places = this.#opened();
+    await settled(
+      places.map((it, i) => it.begin(this.#parameters, seeds?.[i * it.agents])),
+    );
+    places.forEach((it) => it.mask());
+    return this.#messages!.begun();
+  }
+
+  async #load({ worlds }: Command): Promise<void> {
+    const places = this.#opened();
+    if (worlds?.length !== places.length) {
+      throw new RangeError(
+        `Cannot restore ${places.length} worlds from ${worlds?.length}`,
+      );
+    }
+    for (const [i, it] of places.entries()) await it.load(worlds[i]);
+  }
+
+  async #step(message: Uint8Array): Promise<Uint8Array> {
+    const places = this.#opened(), messages = this.#messages!;
+    const [kind] = message, isWatched = kind === WATCH;
+    if (kind !== STEP && !isWatched) {
+      throw new TypeError(
+        `Cannot carry out a message that begins with ${kind}`,
+      );
+    }
+    messages.take(message);
+    let steps = settled(places.map((it) => it.step(isWatched)));
+    if (isPromise(steps)) steps = await steps;
+    const more: Uint8Array[] = [];
+    const over = places.filter((it, i) =>
+      it.write((steps as never[])[i], more)
+    );
+    const begun = settled(over.map((it) => it.begin(this.#parameters)));
+    if (isPromise(begun)) await begun;
+    places.forEach((it) => it.mask());
+    if (isWatched) more.push(messages.takenActions());
+    return messages.stepped(more);
+  }
+}

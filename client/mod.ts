@@ -1,0 +1,41 @@
+/**
+ * Offers a game to a trainer, from the page, program or engine where it runs.
+ *
+ * @example
+ * ```ts
+ * import { connect } from "@bellman/client";
+ * import { assertEquals } from "@std/assert";
+ *
+ * class Guess {
+ *   readonly observationSpace = {
+ *     ...{ type: "box", shape: [1], low: 0, high: 1, dtype: "float32" },
+ *   } as const;
+ *   readonly actionSpace = { type: "discrete", n: 2 } as const;
+ *   #hint = 0;
+ *
+ *   reset({ random }: { random: { integer(n: number): number } }) {
+ *     this.#hint = random.integer(2);
+ *     return [this.#hint];
+ *   }
+ *
+ *   step(action: number) {
+ *     const reward = action === this.#hint ? 1 : 0;
+ *     return { observation: [0], reward, terminated: true, truncated: false };
+ *   }
+ * }
+ * // Nobody trains: the game is its player's.
+ * assertEquals(connect(() => new Guess()), false);
+ * ```
+ *
+ * @module
+ */
+export { connect, type ConnectOptions } from "./connect.ts";
+export { Host, type MakeWorld } from "./host.ts";
+export type { GameValue } from "./rows.ts";
+export type {
+  GameParameters,
+  GameReset,
+  GameStep,
+  GameWorld,
+  WatchedStep,
+} from "./world.ts";
