@@ -239,6 +239,21 @@ export interface EnvSpec {
   readonly infoStatistics?: readonly string[];
 }
 
+/**
+ * Parameters of episodes by name: a number, text or flag, `[low, high]` to draw from in
+ * each episode, or one of a list.
+ */
+export type EnvParameters = Readonly<
+  Record<
+    string,
+    | number
+    | string
+    | boolean
+    | readonly [low: number, high: number]
+    | { readonly oneOf: readonly (number | string | boolean)[] }
+  >
+>;
+
 /** Result of one step. */
 export interface StepResult<O extends SpaceValue = SpaceValue> {
   /** Observation after the step; the final observation where the episode ended. */
@@ -330,9 +345,12 @@ export interface Env<
   readonly framesPerSecond?: number;
   /**
    * Starts an episode and returns its first observation. A seed restarts the random
-   * stream; without one the stream continues (from seed 0 at first).
+   * stream; without one the stream continues (from seed 0 at first). The parameters of
+   * the episode come only where some are set.
    */
-  reset(options?: { seed?: number }): O;
+  reset(
+    options?: { seed?: number; parameters?: Readonly<Record<string, unknown>> },
+  ): O;
   /**
    * Takes one step. After termination it throws or returns the same result until
    * `reset`. The action's arrays may be reused after the call.
@@ -501,6 +519,12 @@ export interface VecEnv<O extends Batch = Batch, A extends Batch = Batch>
   readonly actionMasks?: Uint8Array;
   /** Starts an episode in each environment and returns the first observations. */
   reset(options?: VecResetOptions): O;
+  /**
+   * Sets parameters of the episodes that begin later; snapshots hold them.
+   *
+   * @default the environments have none
+   */
+  setParameters?(values: EnvParameters): void;
   /** Steps each environment with its row of `actions`. */
   step(actions: A): VecStep<O>;
   /** Saves the state of all environments, random streams included. */

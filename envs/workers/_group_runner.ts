@@ -69,6 +69,7 @@ export class GroupRunner {
         return { opened: { observationSpace, actionSpace, ...has } };
       }
       case "reset":
+        if (command.parameters) env.setParameters?.(command.parameters);
         this.#result = {
           observations: env.reset({ seed: command.seeds }),
           actionMasks: env.actionMasks,
@@ -90,6 +91,9 @@ export class GroupRunner {
       }
       case "load":
         env.load(command.snapshot);
+        return {};
+      case "parameters":
+        env.setParameters?.(command.values);
         return {};
       case "goals": {
         const { name, achieved, desired } = command;

@@ -2,7 +2,11 @@ import { HostFailure, nameGroup, startError, timed } from "./host_failure.ts";
 import { describeSpace, spacesEqual } from "../spaces/values.ts";
 import { deriveSeed } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import type { EpisodeStatistics, StateTree } from "@bellman/types";
+import type {
+  EnvParameters,
+  EpisodeStatistics,
+  StateTree,
+} from "@bellman/types";
 import type {
   GroupAnswer,
   GroupCommand,
@@ -46,6 +50,8 @@ export class Supervisor {
   readonly answers: GroupAnswer[] = [];
   /** Seeds of the environments, once there are some. */
   seeds: readonly number[] | undefined;
+  /** Parameters of the episodes that begin later, where some are set. */
+  parameters: EnvParameters | undefined;
   /** Replacements of each group since its environments were seeded. */
   #replaced: Int32Array;
   /** True where what is replaced begins with the same seeds again. */
@@ -137,6 +143,7 @@ export class Supervisor {
       seeds: seeds || this.#keepsSeeds
         ? own
         : own?.map((seed) => deriveSeed(seed, replaced)),
+      parameters: this.parameters,
     });
   }
 

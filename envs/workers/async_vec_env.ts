@@ -6,6 +6,7 @@ import { checkReset, copySeeds, DEFAULT_SEED, VEC_RESET } from "../random.ts";
 import type {
   Batch,
   BoxArray,
+  EnvParameters,
   EnvSpec,
   EpisodeStatistics,
   GoalFunctions,
@@ -164,6 +165,24 @@ export class AsyncVecEnv<O extends Batch = Batch, A extends Batch = Batch>
   }
 
   /**
+   * Sets parameters of the episodes that begin later, in hosts that replace others, too.
+   *
+   * @param values The parameters by name; those of before are forgotten.
+   */
+  setParameters(values: EnvParameters): void {
+    this.#checkUsable("set parameters of");
+    const fleet = this.#fleet, alive = this.#alive();
+    fleet.parameters = values;
+    for (const group of alive) {
+      this.#hosts.begin(group, { type: "parameters", values });
+    }
+    // Episodes of hosts that have died end in the next step.
+    const failures = fleet.collect(alive);
+    throwErrors(failures);
+    for (const [group, failure] of failures) this.#lost.set(group, failure);
+  }
+
+  /**
    * Takes one step in every environment.
    *
    * @param actions One action for each environment.
@@ -214,6 +233,9 @@ export class AsyncVecEnv<O extends Batch = Batch, A extends Batch = Batch>
       observations: cloneBatch(this.#arrays.observations) as StateTree,
       ...this.actionMasks && { actionMasks: this.actionMasks.slice() },
       isRunning: this.#state === "running",
+      ...fleet.parameters && {
+        parameters: fleet.parameters as unknown as StateTree,
+      },
       groups: this.#groups.map((group) =>
         this.#lost.has(group) ? null : { state: fleet.answers[group].snapshot! }
       ),
@@ -253,6 +275,8 @@ export class AsyncVecEnv<O extends Batch = Batch, A extends Batch = Batch>
       if (state === null) this.#lost.set(group, LOST_BEFORE);
     });
     this.#state = isRunning ? "running" : "fresh";
+    const { parameters } = snapshot as { parameters?: EnvParameters };
+    if (parameters) this.setParameters(parameters);
     copyBatch(observations as Batch, this.#arrays.observations);
     this.actionMasks?.set(actionMasks as Uint8Array);
   }

@@ -1,6 +1,7 @@
 import type {
   Batch,
   BoxArray,
+  EnvParameters,
   EnvSpec,
   EpisodeStatistics,
   GoalFunctions,
@@ -51,14 +52,21 @@ export interface GroupArrays {
  * - `step`: take the group's `actions`;
  * - `save`: send the state of its environments;
  * - `load`: continue from such a state;
+ * - `parameters`: take values for the episodes that begin later;
  * - `goals`: send the results of a function of goals.
  */
 export type GroupCommand =
   | { readonly type: "open" }
-  | { readonly type: "reset"; readonly seeds?: readonly number[] }
+  | {
+    readonly type: "reset";
+    readonly seeds?: readonly number[];
+    /** Values for these episodes, where some were set. */
+    readonly parameters?: EnvParameters;
+  }
   | { readonly type: "step" }
   | { readonly type: "save" }
   | { readonly type: "load"; readonly snapshot: StateTree }
+  | { readonly type: "parameters"; readonly values: EnvParameters }
   | {
     readonly type: "goals";
     readonly name: keyof GoalFunctions;

@@ -24,6 +24,12 @@ export interface ChildCommand {
    * @default {}
    */
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * True for a group of processes of its own, which signals to this one do not reach.
+   *
+   * @default false
+   */
+  readonly detached?: boolean;
 }
 
 /** The end of a child. */
@@ -149,7 +155,7 @@ export class ChildProcess extends Child {
    * @param showPrints True where what it prints goes to stderr, too.
    */
   constructor(
-    { program, args = [], env = {} }: ChildCommand,
+    { program, args = [], env = {}, detached = false }: ChildCommand,
     showPrints = false,
   ) {
     super();
@@ -158,6 +164,7 @@ export class ChildProcess extends Child {
       this.#process = new Deno.Command(program, {
         args: args.map((it) => it === PARENT ? String(Deno.pid) : it),
         env: { ...env },
+        detached,
         stdin: "piped",
         stdout: "piped",
         stderr: "piped",

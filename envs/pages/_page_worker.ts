@@ -1,0 +1,423 @@
+/** The thread that speaks to pages and programs: its server, and its browser. */
+import type { EnvSpec, Space, StateTree } from "@bellman/types";
+import { checkSpace } from "../spaces/check_space.ts";
+import { bytesOf } from "../workers/_group_arrays.ts";
+import { printToStderr } from "../workers/_print_to_stderr.ts";
+import type {
+  EnvSlice,
+  GroupAnswer,
+  GroupArrays,
+} from "../workers/group_hosts.ts";
+import {
+  HostFailure,
+  nameGroup,
+  type SentError,
+} from "../workers/host_failure.ts";
+import { ChildProcess, describeEnd } from "../workers/processes/child.ts";
+import {
+  AnswerReader,
+  HEAD,
+  REQUEST,
+} from "../workers/processes/host_messages.ts";
+import { serveHosts } from "../workers/processes/host_thread.ts";
+import {
+  type HostCommand,
+  NO_ANSWER,
+} from "../workers/threads/_worker_messages.ts";
+import type { HostProgram } from "../workers/threads/serve_worker.ts";
+import { Browser, type Tab } from "./_browser.ts";
+import { type Connection, Door, type PageMessage } from "./_door.ts";
+import { refusal } from "./_refusal.ts";
+import { tiedCommand } from "./_tied.ts";
+
+/** Version of the messages. */
+const PROTOCOL = 1;
+
+/** Infinite bounds, which JSON has as texts. */
+const INFINITIES = new Map<unknown, number>([
+  ["inf", Infinity],
+  ["-inf", -Infinity],
+]);
+
+/** A group in a page, or in a program. */
+export interface PageGroup {
+  readonly range: EnvSlice;
+  /** Arrays of the group, where they are allocated by now. */
+  readonly arrays?: GroupArrays;
+  /** Id of the environments. */
+  readonly id: string;
+  /** Address of the page, or the command that starts the program. */
+  readonly page?: string;
+  readonly program?: string;
+  /** Path of a browser, `auto` or `none`. */
+  readonly browser: string;
+  readonly kwargs: object;
+  readonly startTimeoutMs: number;
+  /** True where what programs print goes to stderr, too. */
+  readonly showPrints: boolean;
+}
+
+/** Text of a game. */
+interface Told {
+  readonly type: string;
+  readonly protocol?: number;
+  readonly observationSpace: Space;
+  readonly actionSpace: Space;
+  readonly masks?: boolean;
+  readonly spec?: Partial<EnvSpec>;
+  readonly framesPerSecond?: number;
+  readonly worlds?: StateTree;
+}
+
+/** Answer that each command but steps and resets has. */
+const ANSWERS = {
+  open: "opened",
+  save: "saved",
+  load: "done",
+  parameters: "done",
+};
+
+/** What all groups of a thread share. */
+class Station {
+  readonly door = new Door();
+  /** Secret of the pages that people open. */
+  readonly shared: string = crypto.randomUUID();
+  #browser?: Promise<Browser>;
+
+  /** Returns the browser, a new one where there is none or it has ended. */
+  async browser(named: string): Promise<Browser> {
+    const before = this.#browser;
+    const isUsable = before && !(await before).hasEnded;
+    // Another group may have started one meanwhile.
+    if (!isUsable && this.#browser === before) {
+      const starting = this.#browser = Browser.start(named);
+      starting.catch(() => this.#browser = undefined);
+    }
+    return await this.#browser!;
+  }
+}
+
+/** Speaks to games, in a thread of this very module. */
+export function main(): void {
+  const station = new Station();
+  serveHosts<PageGroup>((group) => new PageProgram(group, station));
+}
+
+/** What was started for a group, and is waited for. */
+interface Guest {
+  readonly pid: number;
+  /** Rejects where it cannot come. */
+  readonly failed: Promise<never>;
+  /** Says more of why it has not come. */
+  why(): string;
+  /** Called once it has connected. */
+  met(): void;
+  close(): Promise<string | undefined>;
+}
+
+/** Speaks to the page or program of a group. */
+class PageProgram implements HostProgram {
+  readonly #group: PageGroup;
+  readonly #station: Station;
+  #guest?: Guest;
+  #connection?: Connection;
+  #sizes?: {
+    readonly begun: number;
+    readonly fixed: number;
+    readonly row: number;
+  };
+  #reader?: AnswerReader;
+  #actions: readonly Uint8Array[] = [];
+  readonly #closed = Promise.withResolvers<never>();
+
+  constructor(group: PageGroup, station: Station) {
+    this.#group = group;
+    this.#station = station;
+    this.#closed.promise.catch(() => {});
+    if (group.arrays) this.attach(group.arrays);
+  }
+
+  get pid(): number {
+    return this.#guest?.pid ?? 0;
+  }
+
+  attach(arrays: GroupArrays): void {
+    const { observations, actionMasks, rewards } = arrays;
+    const seen = [observations, ...actionMasks ? [actionMasks] : []]
+      .flatMap(bytesOf).map((it) => it.length);
+    const rows = rewards.length;
+    const begun = seen.reduce((sum, it) => sum + padded(it), HEAD);
+    this.#sizes = {
+      ...{ begun, fixed: begun + 8 * rows + padded(2 * rows) },
+      row: seen.reduce((sum, it) => sum + it, 0) / rows,
+    };
+    this.#actions = bytesOf(arrays.actions);
+    this.#reader = new AnswerReader(arrays, true);
+  }
+
+  async run(command: HostCommand): Promise<() => GroupAnswer> {
+    switch (command.type) {
+      case "open":
+        this.#connection = await this.#meet();
+        return this.#opened(await this.#tell("open", this.#opening()));
+      case "step":
+        return this.#stepped(await this.#ask(this.#step()));
+      case "reset": {
+        const { seeds, parameters } = command;
+        if (parameters) await this.#tell("parameters", { values: parameters });
+        return this.#begun(await this.#ask(textOf("reset", { seeds })));
+      }
+      case "save": {
+        const { worlds } = await this.#tell("save", {});
+        return () => ({ snapshot: { worlds: worlds! } });
+      }
+      case "load": {
+        await this.#tell("load", command.snapshot as object);
+        return () => NO_ANSWER;
+      }
+      case "parameters":
+        await this.#tell("parameters", { values: command.values });
+        return () => NO_ANSWER;
+    }
+    throw new TypeError(`Cannot ask a page to ${command.type}`);
+  }
+
+  async close(): Promise<string | undefined> {
+    this.#closed.reject(new HostFailure("timeout", "it is silent"));
+    this.#connection?.close();
+    return await this.#guest?.close();
+  }
+
+  /** Starts the game, and waits until it connects. */
+  async #meet(): Promise<Connection> {
+    const { page, startTimeoutMs } = this.#group, { door } = this.#station;
+    const isOpened = page !== undefined && this.#group.browser === "none";
+    const visit = door.expect(
+      page === undefined ? null : new URL(page).origin,
+      isOpened ? this.#station.shared : undefined,
+    );
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      const what = page === undefined ? "program" : "page";
+      const where = page ?? visit.address.replace(/[^/]*$/, "");
+      late.reject(refusal(
+        `no ${what} connected to ${where} within ${startTimeoutMs} ms${
+          this.#guest?.why() ?? ""
+        }`,
+      ));
+    }, startTimeoutMs);
+    try {
+      const guest = this.#invite(visit.address);
+      const connected = guest.then((it) => {
+        this.#guest = it;
+        return Promise.race([visit.connection, it.failed]);
+      });
+      const ends = [late.promise, this.#closed.promise];
+      const connection = await Promise.race([connected, ...ends]);
+      this.#guest!.met();
+      return connection;
+    } finally {
+      clearTimeout(timer);
+      visit.cancel();
+    }
+  }
+
+  #invite(address: string): Promise<Guest> {
+    const { page, browser } = this.#group;
+    if (page === undefined) return Promise.resolve(this.#startProgram(address));
+    const url = new URL(page);
+    url.searchParams.set("bellman", address);
+    if (browser !== "none") return this.#openTab(url.href, browser);
+    const line = `Waiting for a page of ${this.#name}: open ${url.href}\n`;
+    printToStderr(new TextEncoder().encode(line));
+    return Promise.resolve({
+      ...{ pid: 0, failed: new Promise<never>(() => {}) },
+      ...{
+        why: () => "",
+        met: () => {},
+        close: () => Promise.resolve(undefined),
+      },
+    });
+  }
+
+  #startProgram(address: string): Guest {
+    const { program, showPrints } = this.#group;
+    const child = new ChildProcess(
+      tiedCommand(["/bin/sh", "-c", program!], {
+        env: { BELLMAN_URL: address },
+      }),
+      showPrints,
+    );
+    // Its end is an answer that nobody sends.
+    const failed = child.receive().then(() => {
+      throw refusal("it printed what no game prints");
+    }, (end: HostFailure) => {
+      const { stack } = end, message = `its program ${describeEnd(child.end!)}`;
+      throw new HostFailure("exit", message, { stack });
+    });
+    failed.catch(() => {});
+    return {
+      get pid() {
+        return child.pid;
+      },
+      ...{ failed, why: () => "", met: () => {} },
+      close: () => child.close(false),
+    };
+  }
+
+  async #openTab(url: string, named: string): Promise<Guest> {
+    const browser = await this.#station.browser(named);
+    let tab: Tab | undefined, isClosed = false;
+    const opening = browser.open(url).then((it) => {
+      tab = it;
+      if (isClosed) browser.close(it.target);
+    });
+    const failed = opening.then(() => new Promise<never>(() => {}));
+    failed.catch(() => {});
+    return {
+      ...{ pid: browser.pid, failed },
+      why: () => tab?.thrown.map((it) => `: it threw ${it}`)[0] ?? "",
+      met: () => opening.then(() => tab!.leave()),
+      close() {
+        isClosed = true;
+        // One that is busy takes a while, for which nobody has to wait.
+        if (tab) browser.close(tab.target);
+        return Promise.resolve(undefined);
+      },
+    };
+  }
+
+  get #name(): string {
+    return `${nameGroup(this.#group.range)} of ${this.#group.id}`;
+  }
+
+  #opening(): object {
+    const { range: { first, numEnvs }, kwargs } = this.#group;
+    return { protocol: PROTOCOL, numEnvs, first, kwargs, parameters: {} };
+  }
+
+  /** Makes the failure of an answer that cannot be used. */
+  #fault(got: string, wanted: string): HostFailure {
+    return refusal(
+      this.#sizes
+        ? `Cannot use the answer of ${this.#name}: it is ${got}, expected ${wanted}`
+        : `its answer is ${got}, expected ${wanted}`,
+    );
+  }
+
+  /** Sends a message, and waits for the answer; throws what the game threw. */
+  async #ask(message: PageMessage): Promise<PageMessage> {
+    const answer = await this.#connection!.ask(message);
+    if (typeof answer !== "string") return answer;
+    const told = this.#parsed(answer);
+    if (told.type !== "error") return answer;
+    const { name, message: text, stack } = told as unknown as SentError;
+    throw new HostFailure("error", String(text), { name, stack });
+  }
+
+  #parsed(answer: string): Told {
+    try {
+      const told = JSON.parse(answer, (_, it) => INFINITIES.get(it) ?? it);
+      if (typeof told?.type === "string") return told;
+    } catch {
+      // What it is instead is said below.
+    }
+    throw this.#fault(
+      `the text ${JSON.stringify(answer.slice(0, 40))}`,
+      "JSON with a type",
+    );
+  }
+
+  async #tell(type: keyof typeof ANSWERS, rest: object): Promise<Told> {
+    const answer = await this.#ask(textOf(type, rest)), wanted = ANSWERS[type];
+    if (typeof answer !== "string") {
+      throw this.#fault(`${answer.length} bytes`, `the text '${wanted}'`);
+    }
+    const told = this.#parsed(answer);
+    if (told.type === wanted) return told;
+    throw this.#fault(`'${told.type}'`, `'${wanted}'`);
+  }
+
+  #opened(told: Told): () => GroupAnswer {
+    const { observationSpace, actionSpace, masks, framesPerSecond } = told;
+    if (told.protocol !== PROTOCOL) {
+      throw this.#fault(`of protocol ${told.protocol}`, `protocol ${PROTOCOL}`);
+    }
+    for (const name of ["observationSpace", "actionSpace"] as const) {
+      if (told[name] === undefined) {
+        throw this.#fault(`without ${name}`, "the spaces of a world");
+      }
+      checkSpace(told[name]);
+    }
+    const { maxEpisodeSteps, rewardThreshold } = told.spec ?? {};
+    return () => ({
+      opened: {
+        ...{ observationSpace, actionSpace, framesPerSecond },
+        masksActions: masks === true,
+        spec: {
+          ...{ id: this.#group.id, looseBounds: true },
+          ...{ maxEpisodeSteps, rewardThreshold },
+        },
+      },
+    });
+  }
+
+  #step(): Uint8Array {
+    const size = this.#actions.reduce(
+      (sum, it) => sum + padded(it.length),
+      HEAD,
+    );
+    const message = new Uint8Array(size);
+    message[0] = REQUEST.step;
+    let at = HEAD;
+    for (const it of this.#actions) {
+      message.set(it, at);
+      at += padded(it.length);
+    }
+    return message;
+  }
+
+  #begun(answer: PageMessage): () => GroupAnswer {
+    const bytes = this.#bytes(answer, () => this.#sizes!.begun);
+    return () => {
+      this.#reader!.readObservations(bytes);
+      return NO_ANSWER;
+    };
+  }
+
+  #stepped(answer: PageMessage): () => GroupAnswer {
+    const { fixed, row } = this.#sizes!, rows = this.#group.range.numEnvs;
+    const bytes = this.#bytes(answer, (it) => {
+      const from = fixed - padded(2 * rows);
+      let size = fixed;
+      for (let i = from; i < from + rows; i++) {
+        if (it[i] + it[i + rows] > 0) size += row;
+      }
+      return size;
+    });
+    return () => {
+      this.#reader!.readStep(bytes);
+      return NO_ANSWER;
+    };
+  }
+
+  /** Checks the length of numbers. */
+  #bytes(answer: PageMessage, wanted: (it: Uint8Array) => number): Uint8Array {
+    if (typeof answer === "string") {
+      const { type } = this.#parsed(answer);
+      throw this.#fault(`the text '${type}'`, "numbers");
+    }
+    const size = wanted(answer);
+    if (answer.length === size) return answer;
+    throw this.#fault(`of ${answer.length} bytes`, `${size}`);
+  }
+}
+
+function textOf(type: string, rest: object): string {
+  return JSON.stringify({ type, ...rest });
+}
+
+/** Rounds up to a multiple of eight. */
+function padded(bytes: number): number {
+  return Math.ceil(bytes / 8) * 8;
+}
