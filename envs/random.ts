@@ -31,7 +31,7 @@ export function checkReset(
 }
 
 /** Options of `reset` of a single environment. */
-export const RESET: readonly string[] = ["seed"];
+export const RESET: readonly string[] = ["seed", "parameters", "random"];
 
 /** Options of `reset` of several. */
 export const VEC_RESET: readonly string[] = ["seed", "keepSeeds"];

@@ -47,7 +47,7 @@ export class Counter implements GameWorld {
   readonly framesPerSecond = 30;
   readonly agents?: number;
   readonly save?: () => unknown;
-  readonly actionMasks?: () => number[];
+  readonly actionMasks?: () => number[] | number[][];
   readonly #options: CounterOptions;
   #x = 0;
   #t = 0;
@@ -60,7 +60,8 @@ export class Counter implements GameWorld {
     this.actionSpace = ACTED[actions];
     if (agents) this.agents = agents;
     if (masks) {
-      this.actionMasks = () => [Number(this.#x > -2), 1, Number(this.#x < 2)];
+      this.actionMasks = () =>
+        this.#each([Number(this.#x > -2), 1, Number(this.#x < 2)]);
     }
     if (!saves) return;
     this.save = () => ({
@@ -96,16 +97,19 @@ export class Counter implements GameWorld {
     while (fault === "loop" && isFaulty);
     const terminated = Math.abs(this.#x) >= 3;
     const truncated = !terminated && this.#t >= 4;
-    const each = <T>(it: T) =>
-      this.agents ? Array.from({ length: this.agents }, () => it) : it;
     return {
       observation: this.#seen(),
       reward: fault === "nan" && isFaulty
         ? NaN
-        : each(this.#x / 2) as number | number[],
-      terminated: each(terminated) as boolean,
-      truncated: each(truncated) as boolean,
+        : this.#each(this.#x / 2) as number | number[],
+      terminated: this.#each(terminated) as boolean,
+      truncated: this.#each(truncated) as boolean,
     };
+  }
+
+  /** Returns the value of one agent, or of each. */
+  #each<T>(it: T): T | T[] {
+    return this.agents ? Array.from({ length: this.agents }, () => it) : it;
   }
 
   #move(action: GameValue): number {

@@ -14,7 +14,7 @@ const FLAGS = [
   ],
   "--disable-backgrounding-occluded-windows",
   // Pages of other machines are to reach this one, and draw without a GPU.
-  "--disable-features=LocalNetworkAccessChecks",
+  "--disable-features=LocalNetworkAccessChecks,SpareRendererForSitePerProcess",
   "--enable-unsafe-swiftshader",
 ];
 
@@ -167,20 +167,28 @@ export class Browser {
     }
   }
 
-  /** Closes a tab. Asked in the midst of a reload, a browser forgets it. */
+  /**
+   * Closes a tab. A browser forgets it in the midst of a reload; it waits a moment for
+   * one that is busy, which begins anew when it is asked again.
+   */
   async close(targetId: string): Promise<void> {
     try {
-      for (let ms = 0; ms < CLOSE_MS; ms += LOOK_MS) {
+      for (let ms = LOOK_MS; ms < CLOSE_MS; ms *= 2) {
         await this.#ask("Target.closeTarget", { targetId }).catch(() => {});
+        await later(ms);
         const { targetInfos } = await this.#ask("Target.getTargets");
         const isLeft = (targetInfos as Data[])
           .some((it) => it.targetId === targetId);
         if (!isLeft) return;
-        await later(LOOK_MS);
       }
     } catch {
       // The browser has ended, and all tabs with it.
     }
+  }
+
+  /** Ends it, and removes its files. */
+  async end(): Promise<void> {
+    await this.#child.close(false);
   }
 
   async #ask(

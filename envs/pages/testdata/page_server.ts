@@ -3,7 +3,7 @@
  * The page calls the script with the kwargs that it gets.
  */
 export interface PageServer extends AsyncDisposable {
-  /** Address of the page; `/missing` is another one, which is not there. */
+  /** Address of the page; `missing` and `broken` beside it are. */
   readonly url: string;
 }
 
@@ -13,6 +13,7 @@ onmessage = ({ data: script }) => {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: ({ port }) => postMessage(port) }, ({ url }) => {
     const { pathname } = new URL(url);
     if (pathname === "/game.js") return new Response(script, { headers: { "content-type": "text/javascript" } });
+    if (pathname === "/broken") return new Response("<script>throw new Error('no canvas')</script>", { headers: { "content-type": "text/html" } });
     return pathname === "/missing"
       ? new Response("missing", { status: 404 })
       : new Response(html, { headers: { "content-type": "text/html" } });

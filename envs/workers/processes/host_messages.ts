@@ -24,6 +24,7 @@ export const REQUEST = {
   load: 5,
   render: 6,
   goals: 7,
+  parameters: 8,
 } as const;
 
 /** Bytes in front of each answer: `FAILED`, `ASKS` or 0, and room. */
