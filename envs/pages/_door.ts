@@ -4,27 +4,18 @@ import { refusal } from "./_refusal.ts";
 /** Message of a game or a trainer. */
 export type PageMessage = string | Uint8Array;
 
-/**
- * First answers after which there is to be silence: a second one that comes later passes
- * for the answer to the next message, and who sends two does so from the start.
- */
-const HEARD = 4;
-/** Time of that silence, in milliseconds. */
-const SILENCE_MS = 10;
-
 /** A game that has connected. */
 export class Connection {
   readonly #socket: WebSocket;
   #answered?: PromiseWithResolvers<PageMessage>;
   #failure?: HostFailure;
-  #asked = 0;
 
   constructor(socket: WebSocket, what: string) {
     this.#socket = socket;
     socket.binaryType = "arraybuffer";
     socket.onmessage = ({ data }) => {
       if (!this.#answered) {
-        this.#fail(refusal("it sent two answers to a message"));
+        this.#fail(refusal("it sent two answers"));
       }
       this.#answered?.resolve(
         typeof data === "string" ? data : new Uint8Array(data),
@@ -37,17 +28,12 @@ export class Connection {
   }
 
   /** Sends a message, and waits for the answer. */
-  async ask(message: PageMessage): Promise<PageMessage> {
-    if (this.#failure) throw this.#failure;
+  ask(message: PageMessage): Promise<PageMessage> {
+    if (this.#failure) return Promise.reject(this.#failure);
     this.#answered = Promise.withResolvers();
     const { promise } = this.#answered;
     this.#socket.send(message as Uint8Array<ArrayBuffer>);
-    if (this.#asked >= HEARD) return promise;
-    this.#asked++;
-    const answer = await promise;
-    await new Promise((resolve) => setTimeout(resolve, SILENCE_MS));
-    if (this.#failure) throw this.#failure;
-    return answer;
+    return promise;
   }
 
   /** Ends it. */

@@ -1,5 +1,5 @@
 /** The thread that speaks to pages and programs: its server, and its browser. */
-import type { EnvSpec, Space, StateTree } from "@bellman/types";
+import type { EnvParameters, EnvSpec, Space, StateTree } from "@bellman/types";
 import { checkSpace } from "../spaces/check_space.ts";
 import { bytesOf } from "../workers/_group_arrays.ts";
 import { printToStderr } from "../workers/_print_to_stderr.ts";
@@ -128,6 +128,9 @@ class PageProgram implements HostProgram {
   };
   #reader?: AnswerReader;
   #actions: readonly Uint8Array[] = [];
+  #parameters: EnvParameters = {};
+  /** True once it is known to answer each message once. */
+  #isProven = false;
   readonly #closed = Promise.withResolvers<never>();
 
   constructor(group: PageGroup, station: Station) {
@@ -161,10 +164,10 @@ class PageProgram implements HostProgram {
         this.#connection = await this.#meet();
         return this.#opened(await this.#tell("open", this.#opening()));
       case "step":
-        return this.#stepped(await this.#ask(this.#step()));
+        return await this.#takeStep();
       case "reset": {
         const { seeds, parameters } = command;
-        if (parameters) await this.#tell("parameters", { values: parameters });
+        if (parameters) await this.#setParameters(parameters);
         return this.#begun(await this.#ask(textOf("reset", { seeds })));
       }
       case "save": {
@@ -176,7 +179,7 @@ class PageProgram implements HostProgram {
         return () => NO_ANSWER;
       }
       case "parameters":
-        await this.#tell("parameters", { values: command.values });
+        await this.#setParameters(command.values);
         return () => NO_ANSWER;
     }
     throw new TypeError(`Cannot ask a page to ${command.type}`);
@@ -186,6 +189,25 @@ class PageProgram implements HostProgram {
     this.#closed.reject(new HostFailure("timeout", "it is silent"));
     this.#connection?.close();
     return await this.#guest?.close();
+  }
+
+  async #setParameters(values: EnvParameters): Promise<void> {
+    this.#parameters = values;
+    await this.#tell("parameters", { values });
+  }
+
+  async #takeStep(): Promise<() => GroupAnswer> {
+    const finish = this.#stepped(await this.#ask(this.#step()));
+    if (this.#isProven) return finish;
+    // Later a second answer would pass for that to the next step.
+    const again = await this.#ask(
+      textOf("parameters", { values: this.#parameters }),
+    );
+    if (typeof again !== "string") {
+      throw this.#fault("a second one to the same message", "one");
+    }
+    this.#isProven = true;
+    return finish;
   }
 
   /** Starts the game, and waits until it connects. */

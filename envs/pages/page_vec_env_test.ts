@@ -155,7 +155,7 @@ const WRONG: Record<string, string> = {
   long: "it is of 40 bytes, expected 32",
   short: "it is of 24 bytes, expected 32",
   text: "it is the text 'done', expected numbers",
-  two: "it sent two answers to a message",
+  two: "it is a second one to the same message, expected one",
   endless: "it is of 32 bytes, expected 40",
   nan: "Cannot use the reward of program:",
 };
