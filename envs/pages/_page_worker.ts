@@ -84,8 +84,20 @@ class Station {
   readonly shared: string = crypto.randomUUID();
   #browser?: Promise<Browser>;
 
+  /** Opens a page, in another browser where the one before ends meanwhile. */
+  async open(url: string, named: string): Promise<[Browser, Tab]> {
+    const browser = await this.#usable(named);
+    try {
+      return [browser, await browser.open(url)];
+    } catch (error) {
+      if (!browser.hasEnded) throw error;
+      const another = await this.#usable(named);
+      return [another, await another.open(url)];
+    }
+  }
+
   /** Returns the browser, a new one where there is none or it has ended. */
-  async browser(named: string): Promise<Browser> {
+  async #usable(named: string): Promise<Browser> {
     const before = this.#browser;
     const isUsable = before && !(await before).hasEnded;
     // Another group may have started one meanwhile.
@@ -114,6 +126,12 @@ interface Guest {
   met(): void;
   close(): Promise<string | undefined>;
 }
+
+/** A person, who opens a page some time and closes it. */
+const NOBODY: Guest = {
+  ...{ pid: 0, failed: new Promise<never>(() => {}) },
+  ...{ why: () => "", met: () => {}, close: () => Promise.resolve(undefined) },
+};
 
 /** Speaks to the page or program of a group. */
 class PageProgram implements HostProgram {
@@ -229,14 +247,10 @@ class PageProgram implements HostProgram {
       ));
     }, startTimeoutMs);
     try {
-      const guest = this.#invite(visit.address);
-      const connected = guest.then((it) => {
-        this.#guest = it;
-        return Promise.race([visit.connection, it.failed]);
-      });
-      const ends = [late.promise, this.#closed.promise];
-      const connection = await Promise.race([connected, ...ends]);
-      this.#guest!.met();
+      const guest = this.#guest = this.#invite(visit.address);
+      const ends = [guest.failed, late.promise, this.#closed.promise];
+      const connection = await Promise.race([visit.connection, ...ends]);
+      guest.met();
       return connection;
     } finally {
       clearTimeout(timer);
@@ -244,22 +258,15 @@ class PageProgram implements HostProgram {
     }
   }
 
-  #invite(address: string): Promise<Guest> {
+  #invite(address: string): Guest {
     const { page, browser } = this.#group;
-    if (page === undefined) return Promise.resolve(this.#startProgram(address));
+    if (page === undefined) return this.#startProgram(address);
     const url = new URL(page);
     url.searchParams.set("bellman", address);
     if (browser !== "none") return this.#openTab(url.href, browser);
     const line = `Waiting for a page of ${this.#name}: open ${url.href}\n`;
     printToStderr(new TextEncoder().encode(line));
-    return Promise.resolve({
-      ...{ pid: 0, failed: new Promise<never>(() => {}) },
-      ...{
-        why: () => "",
-        met: () => {},
-        close: () => Promise.resolve(undefined),
-      },
-    });
+    return NOBODY;
   }
 
   #startProgram(address: string): Guest {
@@ -287,23 +294,27 @@ class PageProgram implements HostProgram {
     };
   }
 
-  async #openTab(url: string, named: string): Promise<Guest> {
-    const browser = await this.#station.browser(named);
-    let tab: Tab | undefined, isClosed = false;
-    const opening = browser.open(url).then((it) => {
-      tab = it;
-      if (isClosed) browser.close(it.target);
+  #openTab(url: string, named: string): Guest {
+    const opening = this.#station.open(url, named);
+    let opened: [Browser, Tab] | undefined;
+    const failed = opening.then((it) => {
+      opened = it;
+      return new Promise<never>(() => {});
     });
-    const failed = opening.then(() => new Promise<never>(() => {}));
     failed.catch(() => {});
     return {
-      ...{ pid: browser.pid, failed },
-      why: () => tab?.thrown.map((it) => `: it threw ${it}`)[0] ?? "",
-      met: () => opening.then(() => tab!.leave()),
+      get pid() {
+        return opened?.[0].pid ?? 0;
+      },
+      failed,
+      why: () => opened?.[1].thrown.map((it) => `: it threw ${it}`)[0] ?? "",
+      met: () => opening.then(([, tab]) => tab.leave()),
       close() {
-        isClosed = true;
         // One that is busy takes a while, for which nobody has to wait.
-        if (tab) browser.close(tab.target);
+        opening.then(
+          ([browser, { target }]) => browser.close(target),
+          () => {},
+        );
         return Promise.resolve(undefined);
       },
     };
