@@ -129,7 +129,7 @@ export class Host {
         return { type: "done" };
       case "parameters":
         this.#parameters = command.values;
-        return { type: "done" };
+        return { type: "done", ...this.#unread() };
     }
     throw new TypeError(`Cannot carry out '${command?.type}'`);
   }
@@ -169,6 +169,13 @@ export class Host {
       masks: messages.masks !== undefined,
       ...{ spec, framesPerSecond },
     };
+  }
+
+  /** Names the parameters that no world has looked at, if there are some. */
+  #unread(): { unread?: string[] } {
+    const unread = Object.keys(this.#parameters)
+      .filter((name) => !this.#places.some((it) => it.read.has(name)));
+    return unread.length > 0 ? { unread } : {};
   }
 
   #opened(): readonly Place[] {

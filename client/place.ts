@@ -147,6 +147,8 @@ function bytesOf(text: string): Uint8Array {
 export class Place {
   readonly world: GameWorld;
   readonly agents: number;
+  /** Names of the parameters that the world has looked at. */
+  readonly read = new Set<string>();
   readonly #first: number;
   readonly #messages: Messages;
   #random = new RandomStream(0);
@@ -177,7 +179,14 @@ export class Place {
   }
 
   #begin(seed?: number): void | Promise<void> {
-    const random = this.#random, parameters = this.#parameters;
+    const random = this.#random, parameters = {};
+    for (const [name, value] of Object.entries(this.#parameters)) {
+      const get = () => {
+        this.read.add(name);
+        return value;
+      };
+      Object.defineProperty(parameters, name, { get, enumerable: true });
+    }
     this.#isLost = false;
     if (!this.world.save) {
       this.#tape = { seed, random: random.save(), actions: [] };

@@ -56,6 +56,11 @@ export {
   type EnvDataFault,
   type EnvDataPlace,
 } from "./env_data_error.ts";
+export {
+  Curriculum,
+  type Lesson,
+  type ParameterSettings,
+} from "./parameters.ts";
 export { copySeeds, deriveSeed, SeededRandom } from "./random.ts";
 export type { AtariId, LegacyAtariGame } from "./registry/atari_ids.ts";
 export * from "./registry/registered_envs.ts";

@@ -2,6 +2,7 @@ import type {
   Batch,
   BatchOf,
   Env,
+  EnvParameters,
   EnvSpec,
   EpisodeStatistics,
   Space,
@@ -18,7 +19,14 @@ import { checkSavedEnvs } from "./_checks.ts";
 import { checkEnvSpaces, EnvData } from "./_env_data.ts";
 import { allocateStep, type MutableStep } from "./_steps.ts";
 import { EnvDataError } from "./env_data_error.ts";
-import { checkReset, copySeeds, DEFAULT_SEED, VEC_RESET } from "./random.ts";
+import {
+  checkReset,
+  copySeeds,
+  DEFAULT_SEED,
+  SeededRandom,
+  VEC_RESET,
+} from "./random.ts";
+import { drawParameters } from "./parameters.ts";
 import { restoreNow, snapshotFault, snapshotRecord } from "./snapshot.ts";
 import { ActionRows } from "./spaces/_action_rows.ts";
 import { cloneBatch, copyBatch } from "./spaces/batch.ts";
@@ -94,6 +102,10 @@ export class SyncVecEnv<
   readonly envs: readonly Env<O, A>[];
 
   #isSeeded = false;
+  #parameters: EnvParameters | undefined;
+  /** Streams that parameters are drawn from, once there are some. */
+  #draws: SeededRandom[] = [];
+  #unread = new Set<string>();
   #data: EnvData;
   /** Steps of each present episode. */
   #steps: Int32Array;
@@ -159,11 +171,29 @@ export class SyncVecEnv<
       ? undefined
       : copySeeds(seed, this.numEnvs);
     this.#isSeeded = true;
+    if (seeds) this.#draws = seeds.map((it) => new SeededRandom(it));
     this.envs.forEach((env, row) => {
       this.#resetRow(env, row, seeds && { seed: seeds[row] });
     });
     this.#steps.fill(0);
     return this.observations();
+  }
+
+  /**
+   * Sets parameters of the episodes that begin later, which `reset` of each environment
+   * gets as `parameters`.
+   *
+   * @param values The parameters by name; those of before are forgotten.
+   * @returns Those that no episode has looked at so far.
+   */
+  setParameters(values: EnvParameters): readonly string[] {
+    for (const name of Object.keys(values)) {
+      if (!this.#parameters || !(name in this.#parameters)) {
+        this.#unread.add(name);
+      }
+    }
+    this.#parameters = values;
+    return Object.keys(values).filter((name) => this.#unread.has(name));
   }
 
   /**
@@ -209,8 +239,17 @@ export class SyncVecEnv<
     this.#resetRow(env, row);
   }
 
-  #resetRow(env: Env, row: number, options?: { seed: number }): void {
+  #resetRow(env: Env, row: number, seeded?: { seed: number }): void {
     try {
+      const values = this.#parameters;
+      const options = values === undefined ? seeded : {
+        ...seeded,
+        parameters: drawParameters(
+          values,
+          this.#draws[row],
+          (name) => this.#unread.delete(name),
+        ),
+      };
       this.#data.write(env.reset(options), this.#step.observations, row, 0);
       this.#masks?.ask(env, row, 0);
     } catch (error) {
@@ -255,6 +294,10 @@ export class SyncVecEnv<
       }),
       steps: this.#steps.slice(),
       observations: cloneBatch(this.#step.observations) as StateTree,
+      ...this.#parameters && {
+        parameters: structuredClone(this.#parameters) as unknown as StateTree,
+        draws: this.#draws.map((it) => it.save()),
+      },
     };
   }
 
@@ -272,6 +315,15 @@ export class SyncVecEnv<
     const states = saved.envs as StateTree[];
     checkSavedEnvs(this.numEnvs, states.length);
     this.#isSeeded = saved.isSeeded as boolean;
+    const { parameters, draws } = snapshot as Record<string, StateTree>;
+    if (parameters) {
+      this.setParameters(parameters as unknown as EnvParameters);
+      this.#draws = (draws as StateTree[]).map((it) => {
+        const random = new SeededRandom(DEFAULT_SEED);
+        random.load(it);
+        return random;
+      });
+    }
     const id = this.spec?.id;
     this.envs.forEach((env, copy) => {
       restoreNow(env, states[copy], { id, copy });

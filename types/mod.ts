@@ -520,11 +520,12 @@ export interface VecEnv<O extends Batch = Batch, A extends Batch = Batch>
   /** Starts an episode in each environment and returns the first observations. */
   reset(options?: VecResetOptions): O;
   /**
-   * Sets parameters of the episodes that begin later; snapshots hold them.
+   * Sets parameters of the episodes that begin later; snapshots hold them. Returns the
+   * names that no episode has looked at so far.
    *
    * @default the environments have none
    */
-  setParameters?(values: EnvParameters): void;
+  setParameters?(values: EnvParameters): readonly string[];
   /** Steps each environment with its row of `actions`. */
   step(actions: A): VecStep<O>;
   /** Saves the state of all environments, random streams included. */

@@ -79,6 +79,8 @@ function asText(
       : [row("ALE/GAME-v5", `${games} Atari games; --all lists them`)],
     row("gym:NAME-vN", "any environment of Python's Gymnasium"),
     row("pz:NAME_vN", "any game of Python's PettingZoo"),
+    row("page:URL", "a game in a page, which calls connect"),
+    row("program:COMMAND", "a game in a program, of any engine"),
     "",
     "Presets:",
     ...presets.map((it) => row(it.name, it.algorithm)),

@@ -90,10 +90,13 @@ export abstract class Env<
   /**
    * Starts an episode.
    *
-   * @param options Seed, for {@linkcode Env.seed}.
+   * @param options Seed, for {@linkcode Env.seed}, and parameters of the episode where
+   * some are set.
    * @returns The first observation, a new value.
    */
-  abstract reset(options?: { seed?: number }): O;
+  abstract reset(
+    options?: { seed?: number; parameters?: Readonly<Record<string, unknown>> },
+  ): O;
 
   /**
    * Takes one step; after a termination it throws until `reset`.

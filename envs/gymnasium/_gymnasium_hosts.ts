@@ -235,6 +235,8 @@ export class GymnasiumProgram extends ChildProgram {
         return [new Uint8Array(Uint32Array.of(command.env ?? 0).buffer)];
       case "goals":
         return goalPieces(this.#observationSpace as DictSpace, command);
+      case "parameters":
+        throw new TypeError("its episodes take no parameters");
       default:
         return [];
     }

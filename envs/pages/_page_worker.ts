@@ -67,6 +67,7 @@ interface Told {
   readonly spec?: Partial<EnvSpec>;
   readonly framesPerSecond?: number;
   readonly worlds?: StateTree;
+  readonly unread?: readonly string[];
 }
 
 /** Answer that each command but steps and resets has. */
@@ -197,8 +198,7 @@ class PageProgram implements HostProgram {
         return () => NO_ANSWER;
       }
       case "parameters":
-        await this.#setParameters(command.values);
-        return () => NO_ANSWER;
+        return await this.#setParameters(command.values);
     }
     throw new TypeError(`Cannot ask a page to ${command.type}`);
   }
@@ -209,9 +209,10 @@ class PageProgram implements HostProgram {
     return await this.#guest?.close();
   }
 
-  async #setParameters(values: EnvParameters): Promise<void> {
+  async #setParameters(values: EnvParameters): Promise<() => GroupAnswer> {
     this.#parameters = values;
-    await this.#tell("parameters", { values });
+    const { unread = [] } = await this.#tell("parameters", { values });
+    return () => ({ unread });
   }
 
   async #takeStep(): Promise<() => GroupAnswer> {

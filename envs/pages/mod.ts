@@ -17,4 +17,5 @@
  *
  * @module
  */
-export * from "./page_vec_env.ts";
+export { PageVecEnv, type PageVecEnvOptions } from "./page_vec_env.ts";
+export * from "./register_page.ts";

@@ -44,7 +44,7 @@ const GRACE_MS = 5_000;
 const SCHEMES = ["page:", "program:"] as const;
 
 /** Reads an id: an address, or a command. */
-function sourceOf(id: string): { page?: string; program?: string } {
+export function sourceOf(id: string): { page?: string; program?: string } {
   const scheme = SCHEMES.find((it) => id.startsWith(it)) ?? "";
   const rest = id.slice(scheme.length);
   if (scheme === "program:" && rest.trim() !== "") return { program: rest };

@@ -3,7 +3,7 @@ import { snapshotFault } from "../snapshot.ts";
 import { copyBatch } from "../spaces/batch.ts";
 import { EnvDataError, type EnvDataFault } from "../env_data_error.ts";
 import { goalFunctionsOf } from "../_goals.ts";
-import type { VecEnv, VecStep } from "@bellman/types";
+import type { EnvParameters, VecEnv, VecStep } from "@bellman/types";
 import { anyEnded } from "../_steps.ts";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "./group_hosts.ts";
 
@@ -69,7 +69,7 @@ export class GroupRunner {
         return { opened: { observationSpace, actionSpace, ...has } };
       }
       case "reset":
-        if (command.parameters) env.setParameters?.(command.parameters);
+        if (command.parameters) this.#setParameters(command.parameters);
         this.#result = {
           observations: env.reset({ seed: command.seeds }),
           actionMasks: env.actionMasks,
@@ -93,13 +93,17 @@ export class GroupRunner {
         env.load(command.snapshot);
         return {};
       case "parameters":
-        env.setParameters?.(command.values);
-        return {};
+        return { unread: this.#setParameters(command.values) };
       case "goals": {
         const { name, achieved, desired } = command;
         return { results: Float64Array.from(env[name]!(achieved, desired)) };
       }
     }
+  }
+
+  #setParameters(values: EnvParameters): readonly string[] {
+    if (this.env.setParameters) return this.env.setParameters(values);
+    throw new TypeError("its episodes take no parameters");
   }
 
   #check = (field: Field): void => {

@@ -168,8 +168,9 @@ export class AsyncVecEnv<O extends Batch = Batch, A extends Batch = Batch>
    * Sets parameters of the episodes that begin later, in hosts that replace others, too.
    *
    * @param values The parameters by name; those of before are forgotten.
+   * @returns Those that no episode has looked at so far.
    */
-  setParameters(values: EnvParameters): void {
+  setParameters(values: EnvParameters): readonly string[] {
     this.#checkUsable("set parameters of");
     const fleet = this.#fleet, alive = this.#alive();
     fleet.parameters = values;
@@ -180,6 +181,10 @@ export class AsyncVecEnv<O extends Batch = Batch, A extends Batch = Batch>
     const failures = fleet.collect(alive);
     throwErrors(failures);
     for (const [group, failure] of failures) this.#lost.set(group, failure);
+    const answers = this.#alive().map((group) => fleet.answers[group].unread);
+    return Object.keys(values).filter((name) =>
+      answers.every((it) => it?.includes(name))
+    );
   }
 
   /**

@@ -108,6 +108,8 @@ export interface GroupAnswer {
   };
   /** To `save`: the state of the environments. */
   readonly snapshot?: StateTree;
+  /** To `parameters`: those that no episode has looked at. */
+  readonly unread?: readonly string[];
   /** To `goals`: a number for each row. */
   readonly results?: Float64Array;
   /**

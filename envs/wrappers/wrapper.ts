@@ -101,6 +101,12 @@ export class Wrapper<E extends Env | VecEnv = Env, O = ObservationsOf<E>> {
   /** Ends by goals, where the environment inside has some. */
   computeTerminated?: GoalFunctions["computeTerminated"];
 
+  /** Sets parameters of a vector's episodes, where it has some. */
+  get setParameters(): VecEnv["setParameters"] {
+    const { env } = this as { env: Env | VecEnv };
+    return isVector(env) ? env.setParameters?.bind(env) : undefined;
+  }
+
   /** Number of environments of a vector; undefined of a single one. */
   get numEnvs(): E extends VecEnv ? number : undefined {
     return (this.env as Partial<VecEnv>).numEnvs as never;

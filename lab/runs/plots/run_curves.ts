@@ -124,6 +124,8 @@ const NO_DIFFERENCE: ReadonlySet<string> = new Set([
   "seed",
   "threads",
   "stepTimeout",
+  "startTimeout",
+  "browser",
   "logInterval",
   "evaluationInterval",
   "policyPlots",

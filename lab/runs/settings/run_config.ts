@@ -36,6 +36,18 @@ export interface RunConfig {
    */
   evaluationEnvKwargs: Record<string, unknown>;
   /**
+   * Parameters of episodes by name, for environments whose reset takes some: a value, [low, high] or {"oneOf": [...]} drawn for each episode, {"schedule": [[progress, value], ...]} over the run, or {"lessons": [{"value": v, "until": return, "episodes": 100}, ..., {"value": v}]}, each of which ends when the mean return of its last episodes reaches until. Evaluations have the last values.
+   *
+   * @default {}
+   */
+  parameters: Record<string, unknown>;
+  /**
+   * Browser for environments of page: the path of Chromium or Chrome, auto to find one, or none for pages that people open.
+   *
+   * @default "auto"
+   */
+  browser: string;
+  /**
    * Snapshots of the agent that play the other seats of games, such as {"window": 50}: window of them are kept, one is taken every snapshotEvery steps, opponents are drawn every swapEvery steps for each of groups of worlds, the newest policy with the probability latest; randomMoves is the share of random moves, openings the most random moves at the start, seat the agent's seat, role its role; null for none. They are added to the preset's.
    *
    * @default {}
@@ -148,7 +160,7 @@ export interface RunConfig {
    */
   loop: "host" | "device";
   /**
-   * Number of worker processes or threads that share the environments, for workers, subprocesses or ray; null uses one per core, but with ray it is required.
+   * Number of worker processes or threads that share the environments, for workers, subprocesses or ray; null uses one per core, but with ray it is required. Of environments of page: and program: the number of tabs and programs, one where it is null.
    *
    * @default null
    * @minimum 1
@@ -158,7 +170,7 @@ export interface RunConfig {
    */
   workers: number | null;
   /**
-   * Seconds without an answer after which workers, processes or Python are replaced, in evaluations too.
+   * Seconds without an answer after which workers, processes, Python, pages or programs are replaced, in evaluations too.
    *
    * @default 60
    * @exclusiveMinimum 0
@@ -166,6 +178,15 @@ export interface RunConfig {
    * @alias step_timeout
    */
   stepTimeout: number;
+  /**
+   * Seconds for workers, processes, Python, pages and programs to start and to make their environments.
+   *
+   * @default 120
+   * @exclusiveMinimum 0
+   * @maximum 1000000
+   * @alias start_timeout
+   */
+  startTimeout: number;
   /**
    * Steps after which an episode is truncated; null keeps the environment's own limit.
    *

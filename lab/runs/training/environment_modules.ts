@@ -16,6 +16,7 @@ import {
   PETTING_ZOO,
   wrappersOf,
 } from "../settings/gymnasium.ts";
+import { checkPageSettings, isPage, PROGRAM } from "../settings/pages.ts";
 import {
   idleModules,
   importModules,
@@ -36,6 +37,8 @@ export interface RunCode {
   modules: string[];
   /** Text options of a Python environment, which may name code. */
   options: string[];
+  /** Commands of programs, and paths of browsers, that are started. */
+  programs: string[];
   /** Files that options of Bellman's own environments name, such as MuJoCo models. */
   files: string[];
 }
@@ -73,16 +76,20 @@ export function codeOf(
   const algorithm = moduleUrls(config, "algorithmModules");
   const { modules, ...rest } = environment
     ? environmentCode(config)
-    : { modules: [], options: [], files: [] };
+    : { modules: [], options: [], files: [], programs: [] };
   return { modules: [...algorithm, ...modules], ...rest };
 }
 
 function environmentCode(config: ResolvedConfig): RunCode {
-  const { env, envModules, envKwargs, evaluationEnvKwargs } = config;
+  const { env, envModules, envKwargs, evaluationEnvKwargs, browser } = config;
   if (!isPython(env)) {
     return {
       modules: moduleUrls(config, "envModules"),
       options: [],
+      programs: [
+        ...env.startsWith(PROGRAM) ? [env.slice(PROGRAM.length)] : [],
+        ...isPage(env) && !/^(auto|none)$/.test(browser) ? [browser] : [],
+      ],
       // A name without a folder is an installed model.
       files: textsIn([envKwargs, evaluationEnvKwargs])
         .filter((it) => /[\\/]/.test(it)),
@@ -105,6 +112,7 @@ function environmentCode(config: ResolvedConfig): RunCode {
       wrappers.map(({ kwargs }) => kwargs),
     ]),
     files: [],
+    programs: [],
   };
 }
 
@@ -131,7 +139,18 @@ function environmentCode(config: ResolvedConfig): RunCode {
 export async function loadEnvironment(
   config: ResolvedConfig,
 ): Promise<string[]> {
-  const { env, envModules, stepTimeout } = config;
+  const { env, envModules } = config;
+  const timeouts = {
+    stepTimeoutMs: milliseconds(config.stepTimeout),
+    startTimeoutMs: milliseconds(config.startTimeout),
+  };
+  if (isPage(env)) {
+    checkPageSettings(config);
+    const { registerPage } = await import("@bellman/envs/pages");
+    const { workers, browser } = config;
+    registerPage(env, { workers: workers ?? 1, browser, ...timeouts });
+    return [];
+  }
   if (isPython(env)) {
     const { registerGymnasium, registerPettingZoo } = await import(
       "@bellman/envs/gymnasium"
@@ -159,7 +178,7 @@ export async function loadEnvironment(
       );
     }
     const modules = envModules.map(pythonModule);
-    const options = { modules, stepTimeoutMs: milliseconds(stepTimeout) };
+    const options = { modules, ...timeouts };
     const wrappers = wrappersOf(config);
     if (isGame) registerPettingZoo(name, options);
     else registerGymnasium(name, { ...options, wrappers });
@@ -226,7 +245,7 @@ function checkKnown(config: ResolvedConfig): void {
   }
   if (typoOf(env, ids) !== undefined) envSpec(env);
   throw new UsageError(
-    `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, those of PettingZoo's games with pz:, as pz:id_v0, and modules that register others are named in envModules, as --set envModules=[./FILE.ts]`,
+    `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, those of PettingZoo's games with pz:, as pz:id_v0, of games in pages and programs with page: and program:, as page:http://127.0.0.1:5173/, and modules that register others are named in envModules, as --set envModules=[./FILE.ts]`,
   );
 }
 
@@ -266,7 +285,7 @@ export async function loadAllEnvironments(): Promise<ReadonlySet<string>> {
 export async function rewardThreshold(
   env: string,
 ): Promise<number | undefined> {
-  if (isPython(env)) return undefined;
+  if (isPython(env) || isPage(env)) return undefined;
   if (!defaultRegistry.has(env)) await loadAllEnvironments();
   return defaultRegistry.get(env)?.rewardThreshold;
 }

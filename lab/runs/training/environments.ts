@@ -8,9 +8,10 @@ import {
 } from "@bellman/envs";
 import { RolesVecEnv } from "@bellman/envs/games";
 import type { RestartEvent } from "@bellman/envs/workers";
-import type { Env, Space, VecEnv } from "@bellman/types";
+import type { Env, EnvParameters, Space, VecEnv } from "@bellman/types";
 import { findAlgorithm } from "../settings/algorithms.ts";
 import type { ClusterOptions } from "../settings/cluster.ts";
+import { isPage } from "../settings/pages.ts";
 import { isGymnasium } from "../settings/gymnasium.ts";
 import {
   type GameOptions,
@@ -19,6 +20,7 @@ import {
   separateRoles,
 } from "./games.ts";
 import { heapWatch } from "./memory.ts";
+import { curriculumOf, setParameters } from "./parameters.ts";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { messageOf, UsageError } from "../program/errors.ts";
 import { milliseconds } from "./environment_modules.ts";
@@ -367,13 +369,18 @@ async function makeSets(
     const known = knownSpaces(numEnvs, hosting.spaces);
     return { training: known, evaluation: () => known, close: () => {} };
   }
-  if (vectorization === "sync" && workers !== null) {
+  if (vectorization === "sync" && workers !== null && !isPage(id)) {
     throw new UsageError(
       `Cannot use workers: ${workers} with vectorization: sync: expected workers or subprocesses`,
     );
   }
   const { isForEvaluation = false, evaluationEnvs = 0 } = hosting;
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
+  const curriculum = curriculumOf(config);
+  const withParameters = (env: VecEnv, values?: EnvParameters): VecEnv => {
+    if (values) setParameters(env, values, config);
+    return env;
+  };
   const here = (options: SetOptions) =>
     closeNeverFails(
       watched(makeVec(id, { ...options, maxEpisodeSteps }), config),
@@ -392,17 +399,24 @@ async function makeSets(
     const infoStatistics = infoStatisticsOf(config)
       .filter((it) => it === "is_success");
     const options = { numEnvs, kwargs, infoStatistics };
-    if (host === undefined) return here(options);
-    const set = kept.get(numEnvs) ?? host(options, true);
+    // A page is not opened for each evaluation.
+    const made = () =>
+      withParameters(host?.(options, true) ?? here(options), curriculum?.goal);
+    if (host === undefined && !isPage(id)) return made();
+    const set = kept.get(numEnvs) ?? made();
     kept.set(numEnvs, set);
     return new Kept(set);
   };
-  const isEvaluationHosted = host !== undefined && evaluationEnvs > 0;
+  const isEvaluationHosted = (host !== undefined || isPage(id)) &&
+    evaluationEnvs > 0;
   const train = (): VecEnv => {
     const infoStatistics = infoStatisticsOf(config);
     const kwargs = { ...games.training(numEnvs), ...envKwargs };
     const options = { numEnvs, kwargs, infoStatistics };
-    if (!isForEvaluation) return host ? host(options, false) : here(options);
+    if (!isForEvaluation) {
+      const env = host ? host(options, false) : here(options);
+      return withParameters(env, curriculum?.values(0));
+    }
     const inside = isEvaluationHosted ? evaluation(evaluationEnvs) : here({
       ...options,
       numEnvs: 1,
@@ -449,6 +463,7 @@ async function makeHost(
   const most = onCluster ? navigator.hardwareConcurrency : groupsOf(config)!;
   return (request, isEvaluation) => {
     const stepTimeoutMs = milliseconds(config.stepTimeout);
+    const startTimeoutMs = milliseconds(config.startTimeout);
     if (onCluster && !isEvaluation) {
       const cluster = hosting.cluster!, where = { cluster, imports, onNotice };
       return onCluster(config, { ...request, ...where, stepTimeoutMs });
@@ -461,6 +476,7 @@ async function makeHost(
     const options = {
       numEnvs,
       stepTimeoutMs,
+      startTimeoutMs,
       onRestart: (event: RestartEvent) =>
         onNotice(`${where}${describeRestart(event)}`),
     };

@@ -36,7 +36,7 @@ function foreign(modules: string[], owner?: string, at = "project"): string[] {
   Deno.chdir(`${root}/${at}`);
   try {
     const urls = modules.map((it) => pathToFileURL(`${root}/${it}`).href);
-    const code = { modules: urls, options: [], files: [] };
+    const code = { modules: urls, options: [], files: [], programs: [] };
     return foreignCode(code, owner && `${root}/${owner}`).modules
       .map((it) => decodeURI(it.slice(`file://${root}/`.length)));
   } finally {
@@ -95,6 +95,7 @@ Deno.test("packages, modules of Python and files need the word", () => {
     modules: ["npm:some@1", "jsr:@some/thing", "some.module"],
     options: ["render"],
     files: ["model.xml"],
+    programs: ["node game.js"],
   };
   assertEquals(foreignCode(code, undefined), code);
 });

@@ -476,6 +476,8 @@ function checkLoop(config: ResolvedConfig): void {
     if (config[key] === wanted) continue;
     throw refuse(`${key}: ${config[key]}`, String(wanted));
   }
+  const [parameter] = Object.keys(config.parameters);
+  if (parameter !== undefined) throw refuse(`parameters: ${parameter}`, "none");
   const [option] = Object.keys(envKwargs);
   if (option !== undefined) throw refuse(`envKwargs: ${option}`, "none");
   const [statistic] = infoStatisticsOf(config);
@@ -523,6 +525,13 @@ function ofOneWorker(config: ResolvedConfig): ResolvedConfig {
     throw refuse(
       "vectorization: workers",
       "sync or subprocesses, as each worker has its environment",
+    );
+  }
+  const [parameter] = Object.keys(config.parameters);
+  if (parameter !== undefined) {
+    throw refuse(
+      `parameters: ${parameter}`,
+      "none, as each worker has its environment",
     );
   }
   if (normalizeObservation) {

@@ -270,13 +270,14 @@ function editsOf(
  * @returns The error; undefined if there is no such code.
  */
 function refusalOf(
-  { modules, options, files }: RunCode,
+  { modules, options, files, programs }: RunCode,
   what: string,
   trust = "--trust",
 ): UsageError | undefined {
   const code = [
     ...modules.map((it) => `import ${it}`),
     ...options.map((it) => `give Python the option ${JSON.stringify(it)}`),
+    ...programs.map((it) => `start ${JSON.stringify(it)}`),
     ...files.map((it) => `read the file ${JSON.stringify(it)}`),
   ];
   if (code.length === 0) return undefined;

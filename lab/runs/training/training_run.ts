@@ -56,6 +56,7 @@ import {
   round,
 } from "./evaluation.ts";
 import { evaluationEnvsFor, infoStatisticsOf } from "./environments.ts";
+import { parameterCallbacks } from "./parameters.ts";
 import { loadCheckpoint, needsTrust, restoreSetup } from "./saved_run.ts";
 import { dataCallbacks, learnsFromData } from "./data.ts";
 import { gameCallbacks, learnersGame } from "./games.ts";
@@ -289,6 +290,7 @@ function trainOptions(
     run.keeper.callback(evaluationSeed),
     ...gameCallbacks(environments.training),
     ...dataCallbacks(data),
+    ...parameterCallbacks(config, run.onNotice),
   ];
   if (stopReward !== null) callbacks.push(stopOnRewardThreshold(stopReward));
   if (patience !== null) callbacks.push(stopOnNoImprovement({ patience }));

@@ -1,0 +1,282 @@
+import type { EnvParameters, RandomSource, StateTree } from "@bellman/types";
+import { snapshotRecord } from "./snapshot.ts";
+
+/** A value in force: a number, text or flag, a range, or one of a list. */
+type Value = EnvParameters[string];
+
+/** A value that an agent trains with until it does well. */
+export interface Lesson {
+  /** The value. */
+  readonly value: Value;
+  /** Mean return of the last `episodes` episodes that ends the lesson; the last has none. */
+  readonly until?: number;
+  /**
+   * Number of those episodes, all of this lesson.
+   *
+   * @default 100
+   */
+  readonly episodes?: number;
+}
+
+/** Parameters of a run by name: values, schedules over its progress, and lessons. */
+export type ParameterSettings = Readonly<
+  Record<
+    string,
+    | Value
+    | {
+      readonly schedule:
+        readonly (readonly [progress: number, value: number])[];
+    }
+    | { readonly lessons: readonly Lesson[] }
+  >
+>;
+
+/** Steps of the progress at which schedules are looked up. */
+const STEPS = 1_000;
+const FORMS =
+  "a number, a text, true or false, [low, high], {oneOf: [...]}, {schedule: [[progress, value], ...]} or {lessons: [{value, until}, ..., {value}]}";
+
+const isPlain = (it: unknown) =>
+  Number.isFinite(it) || typeof it === "string" || typeof it === "boolean";
+
+function hasKeys(value: object, ...known: string[]): boolean {
+  return Object.keys(value).every((it) => known.includes(it));
+}
+
+function isValue(value: unknown): boolean {
+  if (isPlain(value)) return true;
+  if (Array.isArray(value)) {
+    const [low, high] = value;
+    return value.length === 2 && value.every(Number.isFinite) && low <= high;
+  }
+  const { oneOf } = Object(value) as { oneOf?: unknown };
+  return Array.isArray(oneOf) && oneOf.length > 0 && oneOf.every(isPlain) &&
+    hasKeys(Object(value), "oneOf");
+}
+
+function scheduleFault(schedule: unknown): string | undefined {
+  const points = schedule as [number, number][];
+  const isList = Array.isArray(points) && points.length > 0 && points.every(
+    (it) => Array.isArray(it) && it.length === 2 && it.every(Number.isFinite),
+  );
+  if (!isList) return "expected [[progress, value], ...], numbers";
+  const falls = points.findIndex(([at], i) =>
+    at < 0 || at > 1 || i > 0 && at <= points[i - 1][0]
+  );
+  if (falls < 0) return undefined;
+  return `expected progress that rises from 0 to 1, not ${
+    points.map(([at]) => at).join(", ")
+  }`;
+}
+
+function lessonsFault(lessons: unknown): string | undefined {
+  if (!Array.isArray(lessons) || lessons.length === 0) {
+    return "expected [{value, until}, ..., {value}]";
+  }
+  for (const [i, lesson] of lessons.entries()) {
+    const { value, until, episodes = 1 } = Object(lesson) as Lesson;
+    const isLast = i === lessons.length - 1, name = `lesson ${i + 1}`;
+    if (
+      !hasKeys(Object(lesson), "value", "until", "episodes") || !isValue(value)
+    ) {
+      return `${name} is ${
+        JSON.stringify(lesson)
+      }: expected value, until and episodes`;
+    }
+    if (isLast && until !== undefined) {
+      return `its last lesson has until: ${until}, expected none`;
+    }
+    if (!isLast && !Number.isFinite(until)) {
+      return `${name} has no until, expected a mean return that ends it`;
+    }
+    if (!Number.isSafeInteger(episodes) || episodes < 1) {
+      return `${name} has episodes: ${episodes}, expected a whole number of at least 1`;
+    }
+  }
+}
+
+function faultOf(setting: unknown): string | undefined {
+  if (isValue(setting)) return undefined;
+  const form = Object(setting) as Record<string, unknown>;
+  if (form.schedule && hasKeys(form, "schedule")) {
+    return scheduleFault(form.schedule);
+  }
+  if (form.lessons && hasKeys(form, "lessons")) {
+    return lessonsFault(form.lessons);
+  }
+  return `it is ${JSON.stringify(setting)}, expected ${FORMS}`;
+}
+
+/** Value of a schedule, linear between its points. */
+function scheduled(
+  points: readonly (readonly [number, number])[],
+  progress: number,
+): number {
+  const next = points.findIndex(([at]) => at > progress);
+  if (next === 0) return points[0][1];
+  if (next < 0) return points.at(-1)![1];
+  const [[from, low], [to, high]] = [points[next - 1], points[next]];
+  return low + (high - low) * (progress - from) / (to - from);
+}
+
+/** Returns of the lesson that a parameter is in. */
+interface Course {
+  lesson: number;
+  returns: number[];
+}
+
+/**
+ * Parameters over a run: what is in force at a time, by schedules and lessons.
+ *
+ * @example
+ * ```ts
+ * import { Curriculum } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const curriculum = new Curriculum({
+ *   wind: { schedule: [[0, 0], [0.5, 2]] },
+ *   level: { lessons: [{ value: "easy", until: 5, episodes: 2 }, { value: "hard" }] },
+ * });
+ * assertEquals(curriculum.values(0.25), { wind: 1, level: "easy" });
+ * curriculum.observe(4);
+ * curriculum.observe(6);
+ * assertEquals(curriculum.values(1), { wind: 2, level: "hard" });
+ * ```
+ */
+export class Curriculum {
+  readonly #settings: ParameterSettings;
+  readonly #courses = new Map<string, Course>();
+
+  /**
+   * Checks settings.
+   *
+   * @param settings Parameters by name.
+   * @throws {TypeError} If one has none of the forms, a schedule whose progress does not
+   * rise, a last lesson that ends or another that does not.
+   */
+  constructor(settings: ParameterSettings) {
+    for (const [name, setting] of Object.entries(settings)) {
+      const fault = faultOf(setting);
+      if (fault) {
+        throw new TypeError(`Cannot set the parameter '${name}': ${fault}`);
+      }
+      if (lessonsOf(setting)) {
+        this.#courses.set(name, { lesson: 0, returns: [] });
+      }
+    }
+    this.#settings = settings;
+  }
+
+  /** Number of the present lesson of each parameter that has some, from 1 on. */
+  get lessons(): Readonly<Record<string, number>> {
+    const entries = [...this.#courses];
+    return Object.fromEntries(
+      entries.map(([name, it]) => [name, it.lesson + 1]),
+    );
+  }
+
+  /**
+   * Returns the values in force.
+   *
+   * @param progress Progress of the run from 0 to 1, of which whole thousandths count.
+   */
+  values(progress: number): EnvParameters {
+    return this.#map((name) => this.#courses.get(name)!.lesson, progress);
+  }
+
+  /** Values at the end of a run: those of the task, for evaluations. */
+  get goal(): EnvParameters {
+    return this.#map(() => -1, 1);
+  }
+
+  #map(lessonOf: (name: string) => number, progress: number): EnvParameters {
+    const at = Math.floor(progress * STEPS) / STEPS;
+    return Object.fromEntries(
+      Object.entries(this.#settings).map(([name, setting]) => {
+        const lessons = lessonsOf(setting);
+        if (lessons) return [name, lessons.at(lessonOf(name))!.value];
+        const { schedule } = Object(setting) as {
+          schedule?: [number, number][];
+        };
+        return [name, schedule ? scheduled(schedule, at) : setting as Value];
+      }),
+    );
+  }
+
+  /**
+   * Counts an episode that ended, which may end lessons.
+   *
+   * @param episodeReturn Its return.
+   * @returns Parameters whose lesson ended.
+   */
+  observe(episodeReturn: number): string[] {
+    return [...this.#courses.keys()].filter((name) => {
+      const course = this.#courses.get(name)!, { returns } = course;
+      const { until, episodes = 100 } =
+        lessonsOf(this.#settings[name])![course.lesson];
+      if (until === undefined) return false;
+      returns.push(episodeReturn);
+      if (returns.length > episodes) returns.shift();
+      const mean = returns.reduce((sum, it) => sum + it, 0) / returns.length;
+      if (returns.length < episodes || mean < until) return false;
+      course.lesson++;
+      course.returns = [];
+      return true;
+    });
+  }
+
+  /** Saves the lessons, and the returns that count for them. */
+  save(): StateTree {
+    return Object.fromEntries(
+      [...this.#courses].map(([name, { lesson, returns }]) => [name, {
+        ...{ lesson, returns: Float64Array.from(returns) },
+      }]),
+    );
+  }
+
+  /**
+   * Restores what `save` returned.
+   *
+   * @param state The state.
+   */
+  load(state: StateTree): void {
+    const all = snapshotRecord(state, [...this.#courses.keys()]);
+    for (const [name, course] of this.#courses) {
+      const saved = snapshotRecord(all[name], ["lesson", "returns"]);
+      course.lesson = saved.lesson as number;
+      course.returns = [...saved.returns as Float64Array];
+    }
+  }
+}
+
+function lessonsOf(setting: unknown): readonly Lesson[] | undefined {
+  return (Object(setting) as { lessons?: Lesson[] }).lessons;
+}
+
+/** Draws the parameters of an episode; `read` hears of those that it looks at. */
+export function drawParameters(
+  values: EnvParameters,
+  random: RandomSource,
+  read: (name: string) => void,
+): Readonly<Record<string, unknown>> {
+  const parameters = {};
+  for (const [name, value] of Object.entries(values)) {
+    const drawn = drawnOf(value, random);
+    const get = () => {
+      read(name);
+      return drawn;
+    };
+    Object.defineProperty(parameters, name, { get, enumerable: true });
+  }
+  return parameters;
+}
+
+function drawnOf(value: Value, random: RandomSource): unknown {
+  if (Array.isArray(value)) {
+    const [low, high] = value as [number, number];
+    return low + (high - low) * random.uniform();
+  }
+  if (typeof value !== "object") return value;
+  const { oneOf } = value as { oneOf: readonly unknown[] };
+  return oneOf[random.integer(oneOf.length)];
+}

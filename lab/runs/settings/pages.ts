@@ -1,0 +1,37 @@
+import { UsageError } from "../program/errors.ts";
+import type { RunConfig } from "./run_config.ts";
+
+/** Prefix of the ids of environments that are games in a page. */
+const PAGE = "page:";
+
+/** Prefix of the ids of environments that are programs. */
+export const PROGRAM = "program:";
+
+/** Returns true for the id of a game in a page or a program. */
+export function isPage(id: string): boolean {
+  return id.startsWith(PAGE) || id.startsWith(PROGRAM);
+}
+
+/** Throws for settings that are of no use to a game in a page or a program. */
+export function checkPageSettings(
+  { env, vectorization, envModules, maxEpisodeSteps, infoStatistics }:
+    RunConfig,
+): void {
+  const refuse = (setting: string, expected: string) =>
+    new UsageError(`Cannot use ${setting} with ${env}: ${expected}`);
+  if (vectorization !== "sync") {
+    throw refuse(
+      `vectorization: ${vectorization}`,
+      "expected sync, as games are processes of their own",
+    );
+  }
+  if (envModules.length > 0) {
+    throw refuse("envModules", "the game is what its address or command names");
+  }
+  if (maxEpisodeSteps !== null) {
+    throw refuse("maxEpisodeSteps", "its worlds truncate episodes themselves");
+  }
+  if (infoStatistics.length > 0) {
+    throw refuse("infoStatistics", "its steps have no info");
+  }
+}
