@@ -92,7 +92,7 @@ export function testInPages(name: string, run: () => Promise<void>): void {
   } catch {
     // It is not there.
   }
-  Deno.test({ name, ignore, fn: run });
+  Deno.test({ name: `${name} [Chromium]`, ignore, fn: run });
 }
 
 /** Lists the processes of a browser that draw pages, of the group that it leads. */

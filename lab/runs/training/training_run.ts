@@ -28,6 +28,7 @@ import type { RecordedEvaluation, RunRecord } from "../folder/record.ts";
 import type { RunFolder } from "../folder/run_folder.ts";
 import type { StateTree } from "@bellman/types";
 import type { ClusterOptions } from "../settings/cluster.ts";
+import { isPage } from "../settings/pages.ts";
 import { hyperparametersOf, registeredLoggers } from "../settings/loggers.ts";
 import type { ResolvedConfig } from "../settings/resolve.ts";
 import { writeYaml } from "../settings/yaml.ts";
@@ -173,7 +174,7 @@ function startWarnings({ config, environments }: RunSetup): string[] {
     ],
     ...withoutUpdate(config),
     ...withoutReplay(config),
-    ...maxEpisodeSteps === Infinity &&
+    ...maxEpisodeSteps === Infinity && !isPage(config.env) &&
         learnersGame(environments.training) === undefined
       ? [
         `${config.env} has no limit of steps, so that an episode may never end: --set maxEpisodeSteps=1000 sets one`,
