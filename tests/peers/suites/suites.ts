@@ -6,6 +6,7 @@ import { ENVIRONMENTS } from "./environments.ts";
 import { GAMES } from "./games.ts";
 import { HOST_SUITES } from "./hosts.ts";
 import { OFFLINE } from "./offline.ts";
+import { PAGES } from "./pages.ts";
 import { PPO_SUITES } from "./ppo.ts";
 import { STATISTICS } from "./statistics.ts";
 import type { Suite } from "./suite.ts";
@@ -22,6 +23,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   hindsight: HINDSIGHT,
   games: GAMES,
   offline: OFFLINE,
+  pages: PAGES,
   ...ENVIRONMENTS,
   statistics: STATISTICS,
 };
