@@ -176,7 +176,7 @@ export class Browser {
       for (let ms = LOOK_MS; ms < CLOSE_MS; ms *= 2) {
         await this.#ask("Target.closeTarget", { targetId }).catch(() => {});
         await later(ms);
-        const { targetInfos } = await this.#ask("Target.getTargets");
+        const { targetInfos } = await this.#ask("Target.getTargets", {});
         const isLeft = (targetInfos as Data[])
           .some((it) => it.targetId === targetId);
         if (!isLeft) return;
@@ -193,7 +193,7 @@ export class Browser {
 
   async #ask(
     method: string,
-    params: Data = {},
+    params: Data,
     sessionId?: string,
   ): Promise<Data> {
     if (this.hasEnded) throw new HostFailure("exit", "its browser has ended");
