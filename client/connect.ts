@@ -56,7 +56,6 @@ export function connect(
   const host = new Host(make), socket = new WebSocket(address);
   socket.binaryType = "arraybuffer";
   socket.onmessage = async ({ data }) => {
-    // What it sends is copied: the answer's memory may be reused.
     socket.send(await host.answer(data) as Uint8Array<ArrayBuffer>);
   };
   socket.onclose = () => host.close();

@@ -1,5 +1,6 @@
 import type { Space } from "@bellman/types";
-import { isPromise, Messages, Place, settled } from "./place.ts";
+import { isPromise, Numbers, Place, type SavedWorld } from "./place.ts";
+import { HEAD, joined, spread } from "./rows.ts";
 import type { GameParameters, GameWorld } from "./world.ts";
 
 /** Version of the messages. */
@@ -18,7 +19,7 @@ interface Command {
   readonly parameters: GameParameters;
   readonly values: GameParameters;
   readonly seeds?: readonly number[];
-  readonly worlds: readonly Parameters<Place["load"]>[0][];
+  readonly worlds: readonly SavedWorld[];
 }
 
 /**
@@ -73,11 +74,15 @@ function plain(space: Space): unknown {
  */
 export class Host {
   readonly #make: MakeWorld;
-  #messages?: Messages;
+  #numbers?: Numbers;
   #places: readonly Place[] = [];
   #parameters: GameParameters = {};
 
-  /** @param make Makes a world. */
+  /**
+   * Keeps what makes worlds, until some are asked for.
+   *
+   * @param make Makes a world.
+   */
   constructor(make: MakeWorld) {
     this.#make = make;
   }
@@ -86,8 +91,7 @@ export class Host {
    * Answers a message.
    *
    * @param message Text, or the bytes of actions.
-   * @returns Text, or bytes that the next answer reuses. What a world throws is an
-   * answer, too.
+   * @returns Text, or bytes. What a world throws is an answer, too.
    */
   async answer(
     message: string | ArrayBuffer | Uint8Array,
@@ -110,7 +114,7 @@ export class Host {
   close(): void {
     for (const { world } of this.#places) world.close?.();
     this.#places = [];
-    this.#messages = undefined;
+    this.#numbers = undefined;
   }
 
   async #carryOut(command: Command): Promise<object | Uint8Array> {
@@ -154,42 +158,51 @@ export class Host {
     while (worlds.length < count) {
       worlds.push(await this.#make(kwargs, first / agents + worlds.length));
     }
-    const messages = new Messages(world, numEnvs);
+    const numbers = new Numbers(world, numEnvs);
     this.close();
-    this.#messages = messages;
+    this.#numbers = numbers;
     this.#parameters = parameters;
-    this.#places = worlds.map((it, i) =>
-      new Place(it, { first: i * agents, messages })
-    );
+    this.#places = worlds.map((it, i) => new Place(it, i * agents, numbers));
     const { observationSpace, actionSpace, spec, framesPerSecond } = world;
     return {
       ...{ type: "opened", protocol, agents },
       observationSpace: plain(observationSpace),
       actionSpace: plain(actionSpace),
-      masks: messages.masks !== undefined,
+      masks: numbers.masks !== undefined,
       ...{ spec, framesPerSecond },
     };
   }
 
-  /** Names the parameters that no world has looked at, if there are some. */
+  /** Names the parameters of episodes that no world has looked at, if there are some. */
   #unread(): { unread?: string[] } {
-    const unread = Object.keys(this.#parameters)
-      .filter((name) => !this.#places.some((it) => it.read.has(name)));
+    const unread = Object.keys(this.#parameters).filter((name) => {
+      const read = this.#places.map((it) => it.read.get(name));
+      return read.includes(false) && !read.includes(true);
+    });
     return unread.length > 0 ? { unread } : {};
   }
 
   #opened(): readonly Place[] {
-    if (this.#messages) return this.#places;
+    if (this.#numbers) return this.#places;
     throw new TypeError("Cannot play before the worlds are open");
   }
 
   async #reset({ seeds }: Command): Promise<Uint8Array> {
     const places = this.#opened();
-    await settled(
+    await all(
       places.map((it, i) => it.begin(this.#parameters, seeds?.[i * it.agents])),
     );
-    places.forEach((it) => it.mask());
-    return this.#messages!.begun();
+    return this.#seen();
+  }
+
+  /** Bytes of what is seen now, and of what may follow it. */
+  #seen(...more: Uint8Array[]): Uint8Array {
+    const { observations, masks } = this.#numbers!;
+    this.#places.forEach((it) => it.mask());
+    const head = new Uint8Array(HEAD);
+    return joined(
+      [head, ...observations.memory, ...masks?.memory ?? [], ...more],
+    );
   }
 
   async #load({ worlds }: Command): Promise<void> {
@@ -203,24 +216,32 @@ export class Host {
   }
 
   async #step(message: Uint8Array): Promise<Uint8Array> {
-    const places = this.#opened(), messages = this.#messages!;
-    const [kind] = message, isWatched = kind === WATCH;
+    const places = this.#opened(), { actions, rewards, ends } = this.#numbers!;
+    const [kind] = message, isWatched = kind === WATCH, { memory } = actions;
     if (kind !== STEP && !isWatched) {
       throw new TypeError(
         `Cannot carry out a message that begins with ${kind}`,
       );
     }
-    messages.take(message);
-    let steps = settled(places.map((it) => it.step(isWatched)));
-    if (isPromise(steps)) steps = await steps;
-    const more: Uint8Array[] = [];
-    const over = places.filter((it, i) =>
-      it.write((steps as never[])[i], more)
-    );
-    const begun = settled(over.map((it) => it.begin(this.#parameters)));
+    const size = memory.reduce((sum, it) => sum + it.length, HEAD);
+    if (message.length !== size) {
+      throw new RangeError(
+        `Cannot take actions of ${message.length} bytes: expected ${size}`,
+      );
+    }
+    spread(message.subarray(HEAD), memory);
+    const stepping = all(places.map((it) => it.step(isWatched)));
+    const steps = isPromise(stepping) ? await stepping : stepping;
+    const finals: Uint8Array[] = [];
+    const over = places.filter((it, i) => it.write(steps[i], finals));
+    const begun = all(over.map((it) => it.begin(this.#parameters)));
     if (isPromise(begun)) await begun;
-    places.forEach((it) => it.mask());
-    if (isWatched) more.push(messages.takenActions());
-    return messages.stepped(more);
+    const taken = isWatched ? memory : [];
+    return this.#seen(...rewards.memory, ...ends.memory, ...finals, ...taken);
   }
+}
+
+/** Waits for all, where there is something to wait for: else it costs a turn. */
+function all<T>(values: (T | Promise<T>)[]): T[] | Promise<T[]> {
+  return values.some(isPromise) ? Promise.all(values) : values as T[];
 }

@@ -7,20 +7,18 @@
  * import { assertEquals } from "@std/assert";
  *
  * class Guess {
- *   readonly observationSpace = {
- *     ...{ type: "box", shape: [1], low: 0, high: 1, dtype: "float32" },
- *   } as const;
+ *   readonly observationSpace = { type: "discrete", n: 2 } as const;
  *   readonly actionSpace = { type: "discrete", n: 2 } as const;
  *   #hint = 0;
  *
  *   reset({ random }: { random: { integer(n: number): number } }) {
  *     this.#hint = random.integer(2);
- *     return [this.#hint];
+ *     return this.#hint;
  *   }
  *
  *   step(action: number) {
  *     const reward = action === this.#hint ? 1 : 0;
- *     return { observation: [0], reward, terminated: true, truncated: false };
+ *     return { observation: 0, reward, terminated: true, truncated: false };
  *   }
  * }
  * // Nobody trains: the game is its player's.

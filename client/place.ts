@@ -1,15 +1,6 @@
 /** A world among others that step together: its rows, its random stream, its episode. */
 import { RandomStream } from "./random.ts";
-import {
-  bytesFor,
-  choicesOf,
-  type GameValue,
-  HEAD,
-  joined,
-  layOut,
-  padded,
-  type Rows,
-} from "./rows.ts";
+import { choicesOf, type GameValue, joined, Rows, spread } from "./rows.ts";
 import { fromJson, toJson } from "./saved_text.ts";
 import type {
   GameParameters,
@@ -18,91 +9,41 @@ import type {
   WatchedStep,
 } from "./world.ts";
 
-/** Finds out if a value is a promise. */
+/** Finds out if a value is a promise, of any realm. */
 export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof (value as Promise<T> | undefined)?.then === "function";
 }
 
-/** Waits for all, where there is something to wait for: else it costs a turn. */
-export function settled<T>(
-  values: (T | Promise<T>)[],
-): T[] | Promise<T[]> {
-  return values.some(isPromise) ? Promise.all(values) : values as T[];
-}
-
-/** Messages of so many rows, which are reused. */
-export class Messages {
-  /** Actions, behind the head of a message. */
+/** Numbers of all worlds. */
+export class Numbers {
   readonly actions: Rows;
   readonly observations: Rows;
+  /** Last observations of the rows that ended. */
   readonly finals: Rows;
-  /** Masks of actions, of worlds that have some. */
   readonly masks?: Rows;
-  readonly rewards: Float64Array;
-  readonly terminated: Uint8Array;
-  readonly truncated: Uint8Array;
-  readonly #taken: Uint8Array;
-  readonly #answer: Uint8Array;
-  /** Bytes of what a reset answers. */
-  readonly #begun: number;
+  readonly rewards: Rows;
+  /** Rows that are terminated, then those that are truncated. */
+  readonly ends: Rows;
 
   constructor(
-    { observationSpace: seen, actionSpace: acted, actionMasks }: GameWorld,
-    rows: number,
+    { observationSpace, actionSpace, actionMasks }: GameWorld,
+    readonly rows: number,
   ) {
-    const choices = actionMasks && choicesOf(acted);
-    const mask = { type: "multiBinary", n: choices ?? 0 } as const;
-    const maskBytes = choices ? bytesFor(mask, rows) : 0;
-    this.#begun = HEAD + bytesFor(seen, rows) + maskBytes;
-    const at = this.#begun, ends = at + 8 * rows;
-    const buffer = new ArrayBuffer(ends + padded(2 * rows));
-    this.observations = layOut(seen, rows, { buffer, from: HEAD });
-    if (choices) {
-      const { end: from } = this.observations;
-      this.masks = layOut(mask, rows, { buffer, from });
-    }
-    this.rewards = new Float64Array(buffer, at, rows);
-    this.terminated = new Uint8Array(buffer, ends, rows);
-    this.truncated = new Uint8Array(buffer, ends + rows, rows);
-    this.#answer = new Uint8Array(buffer);
-    const final = new ArrayBuffer(bytesFor(seen, rows));
-    this.finals = layOut(seen, rows, { buffer: final, from: 0 });
-    const taken = new ArrayBuffer(HEAD + bytesFor(acted, rows));
-    this.actions = layOut(acted, rows, { buffer: taken, from: HEAD });
-    this.#taken = new Uint8Array(taken);
-  }
-
-  /** Takes the actions of a step. */
-  take(message: Uint8Array): void {
-    const { length } = this.#taken;
-    if (message.length !== length) {
-      throw new RangeError(
-        `Cannot take actions of ${message.length} bytes: expected ${length}`,
-      );
-    }
-    this.#taken.set(message);
-  }
-
-  /** Bytes of the actions that were taken. */
-  takenActions(): Uint8Array {
-    return this.#taken.slice(HEAD);
-  }
-
-  /** Answer to a reset; the next one reuses it. */
-  begun(): Uint8Array {
-    return this.#answer.subarray(0, this.#begun);
-  }
-
-  /** Answer to a step, with more behind it; without more the next one reuses it. */
-  stepped(more: readonly Uint8Array[]): Uint8Array {
-    if (more.length === 0) return this.#answer;
-    return joined([this.#answer, ...more]);
+    const bits = (n: number) => ({ type: "multiBinary", n }) as const;
+    this.actions = new Rows(actionSpace, rows);
+    this.observations = new Rows(observationSpace, rows);
+    this.finals = new Rows(observationSpace, rows);
+    if (actionMasks) this.masks = new Rows(bits(choicesOf(actionSpace)), rows);
+    this.rewards = new Rows({
+      ...{ type: "box", dtype: "float64", shape: [], low: 0, high: 0 },
+    }, rows);
+    this.ends = new Rows(bits(1), 2 * rows);
   }
 }
 
-/** Draws a parameter for an episode: a range, one of a list, or what it is. */
+/** Draws a parameter for an episode: of a range, of a list, or what it is. */
 function drawn(value: unknown, random: RandomStream): unknown {
-  if (Array.isArray(value) && value.length === 2) {
+  if (Array.isArray(value)) {
     const [low, high] = value as number[];
     return low + (high - low) * random.uniform();
   }
@@ -110,22 +51,14 @@ function drawn(value: unknown, random: RandomStream): unknown {
   return oneOf ? oneOf[random.integer(oneOf.length)] : value;
 }
 
-/** What plays an episode again: its beginning, and the actions since. */
-interface Tape {
-  readonly seed?: number;
-  /** Random stream when it began. */
-  readonly random: number[];
-  readonly actions: Uint8Array[];
-}
-
 /** A world as `saved` has it. */
-interface SavedWorld {
+export interface SavedWorld {
   readonly random: number[];
   readonly parameters: unknown;
   /** State of a world that saves it. */
   readonly state?: unknown;
-  /** Seed and random stream that the episode of another began with. */
-  readonly begun?: Pick<Tape, "seed" | "random">;
+  /** Seed and random stream that the episode of another one began with. */
+  readonly begun?: { readonly seed?: number; readonly random: number[] };
   /** Number of its actions, for who waits until they are played again. */
   readonly steps?: number;
   /** The actions, and what was seen last, by the byte. */
@@ -134,47 +67,43 @@ interface SavedWorld {
 }
 
 function textOf(parts: readonly Uint8Array[]): string {
-  return btoa(
-    Array.from(joined(parts), (it) => String.fromCharCode(it)).join(""),
-  );
+  const letters = Array.from(joined(parts), (it) => String.fromCharCode(it));
+  return btoa(letters.join(""));
 }
 
-function bytesOf(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (it) => it.charCodeAt(0));
-}
+const bytesOf = (text: string) =>
+  Uint8Array.from(atob(text), (it) => it.charCodeAt(0));
 
 /** A world and its rows. */
 export class Place {
   readonly world: GameWorld;
   readonly agents: number;
-  /** Names of the parameters that the world has looked at. */
-  readonly read = new Set<string>();
-  readonly #first: number;
-  readonly #messages: Messages;
+  /** True for parameters of its episodes that the world has looked at, else false. */
+  readonly read = new Map<string, boolean>();
+  readonly #rows: readonly number[];
+  readonly #numbers: Numbers;
   #random = new RandomStream(0);
   #parameters: GameParameters = {};
-  #tape?: Tape;
+  /** How the episode of a world without `save` began, and its actions. */
+  #begun?: SavedWorld["begun"];
+  #actions: Uint8Array[] = [];
   /** True where the episode could not be played again: the next step cuts it off. */
   #isLost = false;
 
-  /** @param at First row of the world, and the messages that hold its rows. */
-  constructor(
-    world: GameWorld,
-    { first, messages }: { first: number; messages: Messages },
-  ) {
+  /** Takes the rows from `first` on. */
+  constructor(world: GameWorld, first: number, numbers: Numbers) {
     this.world = world;
     this.agents = world.agents ?? 1;
-    this.#first = first;
-    this.#messages = messages;
+    this.#rows = Array.from({ length: this.agents }, (_, i) => first + i);
+    this.#numbers = numbers;
   }
 
   /** Starts an episode with parameters that it draws. */
-  begin(parameters: GameParameters, seed?: number): void | Promise<void> {
+  begin(values: GameParameters, seed?: number): void | Promise<void> {
     if (seed !== undefined) this.#random = new RandomStream(seed);
-    this.#parameters = Object.fromEntries(
-      Object.entries(parameters)
-        .map(([name, it]) => [name, drawn(it, this.#random)]),
-    );
+    const entries = Object.entries(values)
+      .map(([name, it]) => [name, drawn(it, this.#random)]);
+    this.#parameters = Object.fromEntries(entries);
     return this.#begin(seed);
   }
 
@@ -182,88 +111,70 @@ export class Place {
     const random = this.#random, parameters = {};
     for (const [name, value] of Object.entries(this.#parameters)) {
       const get = () => {
-        this.read.add(name);
+        this.read.set(name, true);
         return value;
       };
+      if (!this.read.has(name)) this.read.set(name, false);
       Object.defineProperty(parameters, name, { get, enumerable: true });
     }
     this.#isLost = false;
-    if (!this.world.save) {
-      this.#tape = { seed, random: random.save(), actions: [] };
-    }
+    this.#begun = this.world.save ? undefined : { seed, random: random.save() };
+    this.#actions = [];
     const first = this.world.reset({ seed, random, parameters });
-    const show = (value: GameValue) => {
-      this.#each(
-        value,
-        (it, row) => this.#messages.observations.write(it, row),
-      );
-    };
+    const show = (it: GameValue) => this.#fill(this.#numbers.observations, it);
     return isPromise(first) ? first.then(show) : show(first);
   }
 
-  /** Takes the step of the actions in the message, or one that a person makes. */
+  /** Takes the step of the present actions, or one that a person makes. */
   step(isWatched: boolean): GameStep | undefined | Promise<GameStep> {
     if (this.#isLost) return undefined;
     if (isWatched) return this.#watch();
-    this.#tape?.actions.push(this.#taken());
-    const acted = this.#rows((row) => this.#messages.actions.read(row));
-    return this.world.step(acted);
+    const { actions } = this.#numbers;
+    if (this.#begun) this.#actions.push(joined(this.#bytes(actions)));
+    const taken = this.#rows.map((row) => actions.read(row));
+    return this.world.step(this.world.agents ? taken : taken[0]);
   }
 
   async #watch(): Promise<WatchedStep> {
-    const { world } = this;
+    const { world } = this, { actions } = this.#numbers;
     if (!world.watch) {
       throw new TypeError("Cannot watch a person: the world has no 'watch'");
     }
     const step = await world.watch();
-    const { actions } = this.#messages;
-    this.#each(step.action, (it, row) => actions.write(it, row));
-    this.#tape?.actions.push(this.#taken());
+    this.#fill(actions, step.action);
+    if (this.#begun) this.#actions.push(joined(this.#bytes(actions)));
     return step;
   }
 
-  /** Bytes of the actions of its rows. */
-  #taken(): Uint8Array {
-    const { actions } = this.#messages;
-    return joined(this.#bytes(actions));
-  }
-
   /**
-   * Writes the result of a step.
+   * Writes the result of a step; without one the episode is cut off.
    *
-   * @param finals Takes the bytes of last observations.
+   * @param finals Takes the bytes of last observations, and their masks.
    * @returns True if the world is to be reset.
    */
   write(step: GameStep | undefined, finals: Uint8Array[]): boolean {
-    const messages = this.#messages;
-    const { observations, terminated, truncated, rewards } = messages;
+    const { observations, masks, rewards, ends, rows, ...numbers } =
+      this.#numbers;
     let over = 0;
-    for (let agent = 0; agent < this.agents; agent++) {
-      const row = this.#first + agent;
-      rewards[row] = step ? this.#of(step.reward, agent, "reward") : 0;
-      terminated[row] = step
-        ? Number(this.#of(step.terminated, agent, "terminated"))
-        : 0;
-      truncated[row] = step
-        ? Number(this.#of(step.truncated, agent, "truncated"))
-        : 1;
-      const hasEnded = terminated[row] + truncated[row] > 0;
-      const target = hasEnded ? messages.finals : observations;
-      if (step) {
-        target.write(this.#of(step.observation, agent, "observation"), row);
-      }
-      if (!hasEnded) continue;
-      // What was seen last stays so where there is no step.
-      finals.push(
-        ...(step ? target : observations).bytes(row).map((it) => it.slice()),
-        ...this.#maskOf(agent, row),
-      );
-      const next = step?.next === undefined
-        ? undefined
-        : this.#of(step.next as GameValue | GameValue[], agent, "next");
+    if (step) this.mask();
+    this.#rows.forEach((row, agent) => {
+      const of = <T>(name: keyof GameStep) =>
+        this.#of(step![name] as T, agent, name);
+      const isTerminated = step !== undefined && of<boolean>("terminated");
+      const isTruncated = step === undefined || of<boolean>("truncated");
+      rewards.write(step ? of<number>("reward") : 0, row);
+      ends.write(Number(isTerminated), row);
+      ends.write(Number(isTruncated), rows + row);
+      const hasEnded = isTerminated || isTruncated;
+      const target = step && hasEnded ? numbers.finals : observations;
+      if (step) target.write(of("observation"), row);
+      if (!hasEnded) return;
+      const last = [...target.bytes(row), ...masks?.bytes(row) ?? []];
+      finals.push(...last.map((it) => it.slice()));
+      const next = step?.next && of<GameValue | undefined>("next");
       if (next === undefined) over++;
       else observations.write(next, row);
-    }
+    });
     if (over > 0 && over < this.agents) {
       throw new TypeError(
         "Cannot reset a world of which some agents go on: expected 'next' for those that ended",
@@ -274,111 +185,71 @@ export class Place {
 
   /** Writes the masks of its rows. */
   mask(): void {
-    const { masks } = this.#messages;
-    if (!masks) return;
-    const given = this.world.actionMasks!() as GameValue;
-    this.#each(given, (it, row) => masks.write(it, row));
-  }
-
-  /** Bytes of the newest mask of a row, if there are some. */
-  #maskOf(agent: number, row: number): Uint8Array[] {
-    const { masks } = this.#messages;
-    if (!masks) return [];
-    if (!this.#isLost) {
-      const given = this.world.actionMasks!() as GameValue;
-      masks.write(
-        this.agents === 1 ? given : this.#of(given, agent, "mask"),
-        row,
-      );
-    }
-    return masks.bytes(row).map((it) => it.slice());
+    const { masks } = this.#numbers;
+    if (masks) this.#fill(masks, this.world.actionMasks!() as GameValue);
   }
 
   /** Saves the world, or how its episode is played again. */
   async save(): Promise<SavedWorld> {
-    const { observations } = this.#messages, tape = this.#tape;
     const random = this.#random.save(), parameters = toJson(this.#parameters);
-    if (this.world.save) {
-      const state = toJson(await this.world.save());
-      return { random, parameters, state };
+    const { world } = this, begun = this.#begun, steps = this.#actions.length;
+    if (world.save) {
+      return { random, parameters, state: toJson(await world.save()) };
     }
-    return {
-      ...{ random, parameters },
-      ...tape && {
-        begun: { seed: tape.seed, random: tape.random },
-        steps: tape.actions.length,
-        actions: textOf(tape.actions),
-        seen: textOf(this.#bytes(observations)),
-      },
-    };
+    const actions = textOf(this.#actions);
+    const seen = textOf(this.#bytes(this.#numbers.observations));
+    return { random, parameters, begun, steps, actions, seen };
   }
 
   /** Restores what was saved. */
   async load(saved: SavedWorld): Promise<void> {
     this.#parameters = fromJson(saved.parameters) as GameParameters;
     this.#isLost = false;
-    if (saved.state !== undefined) {
-      await this.world.load!(fromJson(saved.state));
-    } else if (saved.begun) await this.#replay(saved);
+    if (this.world.load && saved.state) {
+      await this.world.load(fromJson(saved.state));
+    } else if (saved.begun) await this.#replay(saved as Required<SavedWorld>);
     this.#random.load(saved.random);
   }
 
   /** Plays an episode again: it goes on if it comes to the same. */
-  async #replay(
-    { begun, actions, seen, steps, random }: SavedWorld,
-  ): Promise<void> {
-    const messages = this.#messages, played = bytesOf(actions!);
-    this.#random.load(begun!.random);
-    await this.#begin(begun!.seed);
-    const size = played.length / Math.max(1, steps!);
+  async #replay(saved: Required<SavedWorld>): Promise<void> {
+    const { actions, observations } = this.#numbers;
+    const played = bytesOf(saved.actions), size = played.length / saved.steps;
+    this.#random.load(saved.begun.random);
+    await this.#begin(saved.begun.seed);
     let isOver = false;
-    for (let at = 0; at < played.length && !isOver; at += size) {
-      let from = at;
-      for (const it of this.#bytes(messages.actions)) {
-        it.set(played.subarray(from, from += it.length));
-      }
+    for (let i = 0; i < saved.steps && !isOver; i++) {
+      spread(played.subarray(i * size), this.#bytes(actions));
       isOver = this.write(await this.step(false), []);
     }
-    const rows = this.#bytes(messages.observations);
-    this.#isLost = isOver || textOf(rows) !== seen ||
-      `${this.#random.save()}` !== `${random}`;
-    if (!this.#isLost) return;
-    let from = 0;
-    const last = bytesOf(seen!);
-    for (const it of rows) it.set(last.subarray(from, from += it.length));
+    const seen = this.#bytes(observations);
+    this.#isLost = isOver || textOf(seen) !== saved.seen ||
+      `${this.#random.save()}` !== `${saved.random}`;
+    spread(bytesOf(saved.seen), seen);
   }
 
   /** Bytes of all of its rows. */
-  #bytes(rows: Rows): Uint8Array[] {
-    return [this.#rows((row) => rows.bytes(row))].flat(2);
+  #bytes(values: Rows): Uint8Array[] {
+    return this.#rows.flatMap((row) => values.bytes(row));
   }
 
-  /** Returns one value, or a list of those of each agent. */
-  #rows<T>(value: (row: number) => T): T | T[] {
-    if (this.agents === 1) return value(this.#first);
-    return Array.from(
-      { length: this.agents },
-      (_, i) => value(this.#first + i),
+  /** Writes a value for each row. */
+  #fill(values: Rows, given: GameValue): void {
+    this.#rows.forEach((row, agent) =>
+      values.write(this.#of(given, agent, "observation"), row)
     );
   }
 
-  /** Calls a function with the value of each row. */
-  #each(value: GameValue, use: (it: GameValue, row: number) => void): void {
-    for (let agent = 0; agent < this.agents; agent++) {
-      use(this.#of(value, agent, "observation"), this.#first + agent);
-    }
-  }
-
-  /** Returns the value of an agent, of a list where there are several. */
-  #of<T>(value: T | ArrayLike<T>, agent: number, what: string): T {
+  /** Returns the value of an agent, of a list where the world has agents. */
+  #of<T>(value: T | ArrayLike<T>, agent: number, name: string): T {
     if (value === undefined || value === null) {
-      throw new TypeError(`Cannot send a step without its ${what}`);
+      throw new TypeError(`Cannot send a step without its ${name}`);
     }
-    if (this.agents === 1) return value as T;
+    if (!this.world.agents) return value as T;
     const list = value as ArrayLike<T>;
     if (list.length === this.agents) return list[agent];
     throw new RangeError(
-      `Cannot send the ${what} of ${this.agents} agents: expected a list of ${this.agents}`,
+      `Cannot send the ${name} of ${this.agents} agents: expected a list of ${this.agents}`,
     );
   }
 }

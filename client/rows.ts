@@ -13,18 +13,6 @@ export type GameValue =
 /** Bytes in front of each message of numbers. */
 export const HEAD = 8;
 
-/** Rows of values in memory of a message. */
-export interface Rows {
-  /** Where what follows begins: a multiple of eight. */
-  readonly end: number;
-  /** Writes a value. */
-  write(value: GameValue, row: number): void;
-  /** Returns a copy of a value. */
-  read(row: number): GameValue;
-  /** Bytes of a value, array by array. */
-  bytes(row: number): Uint8Array[];
-}
-
 const ARRAYS = {
   float32: Float32Array,
   float64: Float64Array,
@@ -32,134 +20,123 @@ const ARRAYS = {
   uint8: Uint8Array,
 };
 
-/** Type and length of the array of a value, of spaces without parts. */
-function arrayOf(space: Space): [dtype: keyof typeof ARRAYS, size: number] {
+/** An array of each value of a space. */
+interface Leaf {
+  readonly path: readonly string[];
+  readonly dtype: keyof typeof ARRAYS;
+  readonly size: number;
+}
+
+function leavesOf(space: Space, path: readonly string[] = []): Leaf[] {
   switch (space?.type) {
     case "discrete":
-      return ["int32", 1];
-    case "box":
-      if (!Object.hasOwn(ARRAYS, space.dtype)) break;
-      return [space.dtype, space.shape.reduce((a, b) => a * b, 1)];
+      return [{ path, dtype: "int32", size: 1 }];
     case "multiDiscrete":
-      return ["int32", space.nvec.length];
+      return [{ path, dtype: "int32", size: space.nvec.length }];
     case "multiBinary":
-      return ["uint8", space.n];
+      return [{ path, dtype: "uint8", size: space.n }];
+    case "dict":
+    case "tuple":
+      return Object.entries<Space>({ ...space.spaces })
+        .flatMap(([name, it]) => leavesOf(it, [...path, name]));
+    case "box": {
+      const size = space.shape.reduce((a, b) => a * b, 1);
+      if (space.dtype in ARRAYS) return [{ path, dtype: space.dtype, size }];
+    }
   }
-  throw new TypeError(
-    `Cannot use ${JSON.stringify(space)} as a space: expected one such as ${
-      JSON.stringify({ type: "discrete", n: 2 })
-    }`,
-  );
+  throw new TypeError(`Cannot use ${JSON.stringify(space)} as a space`);
 }
 
-/** Returns the spaces inside of one with parts. */
-function partsOf(space: Space): [string, Space][] | undefined {
-  const hasParts = space?.type === "dict" || space?.type === "tuple";
-  return hasParts ? Object.entries<Space>({ ...space.spaces }) : undefined;
-}
+/** Rows of values, array by array, each with room up to a multiple of eight bytes. */
+export class Rows {
+  /** The arrays with that room. */
+  readonly memory: readonly Uint8Array[];
+  readonly #space: Space;
+  readonly #leaves: readonly Leaf[];
+  readonly #arrays: readonly BoxArray[];
 
-/** Rounds up to a multiple of eight. */
-export function padded(bytes: number): number {
-  return Math.ceil(bytes / 8) * 8;
+  constructor(space: Space, rows: number) {
+    this.#space = space;
+    this.#leaves = leavesOf(space);
+    this.#arrays = this.#leaves.map(({ dtype, size }) => {
+      const Type = ARRAYS[dtype], count = rows * size;
+      const bytes = 8 * Math.ceil(count * Type.BYTES_PER_ELEMENT / 8);
+      return new Type(new ArrayBuffer(bytes), 0, count);
+    });
+    this.memory = this.#arrays.map(({ buffer }) => new Uint8Array(buffer));
+  }
+
+  write(value: GameValue, row: number): void {
+    this.#leaves.forEach(({ path, size }, i) => {
+      const part = path.reduce(
+        (it, name) => Object(it)[name],
+        value,
+      ) as ArrayLike<number> | number | undefined;
+      if (typeof part === "number" && size === 1) this.#arrays[i][row] = part;
+      else if (Object(part).length === size) {
+        this.#arrays[i].set(part as ArrayLike<number>, row * size);
+      } else {
+        const name = path.map((it) => ` of '${it}'`).join("");
+        const { length = 0 } = Object(part);
+        throw new RangeError(
+          `Cannot send ${length} numbers${name}: expected ${size}`,
+        );
+      }
+    });
+  }
+
+  /** Returns a copy of a value. */
+  read(row: number): GameValue {
+    let i = 0;
+    const valueOf = (space: Space): GameValue => {
+      if (space.type === "dict" || space.type === "tuple") {
+        const parts = Object.entries<Space>({ ...space.spaces })
+          .map(([name, it]) => [name, valueOf(it)] as const);
+        return space.type === "dict"
+          ? Object.fromEntries(parts)
+          : parts.map(([, it]) => it);
+      }
+      const all = this.#arrays[i], { size } = this.#leaves[i++];
+      return space.type === "discrete"
+        ? all[row]
+        : all.slice(row * size, (row + 1) * size);
+    };
+    return valueOf(this.#space);
+  }
+
+  /** Bytes of a value, array by array. */
+  bytes(row: number): Uint8Array[] {
+    return this.#arrays.map((all, i) => {
+      const size = this.#leaves[i].size * all.BYTES_PER_ELEMENT;
+      return this.memory[i].subarray(row * size, (row + 1) * size);
+    });
+  }
 }
 
 /** Joins bytes. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array {
   const all = new Uint8Array(parts.reduce((sum, it) => sum + it.length, 0));
-  let at = 0;
-  for (const it of parts) {
+  parts.reduce((at, it) => {
     all.set(it, at);
-    at += it.length;
-  }
+    return at + it.length;
+  }, 0);
   return all;
 }
 
-/** Returns the bytes of so many rows. */
-export function bytesFor(space: Space, rows: number): number {
-  const parts = partsOf(space);
-  if (parts) return parts.reduce((sum, [, it]) => sum + bytesFor(it, rows), 0);
-  const [dtype, size] = arrayOf(space);
-  return padded(rows * size * ARRAYS[dtype].BYTES_PER_ELEMENT);
-}
-
-/** Lays rows out in memory, from a multiple of eight on. */
-export function layOut(
-  space: Space,
-  rows: number,
-  { buffer, from }: { buffer: ArrayBuffer; from: number },
-): Rows {
-  const parts = partsOf(space);
-  if (parts) return layOutParts(space, parts, { rows, buffer, from });
-  const [dtype, size] = arrayOf(space);
-  const all: BoxArray = new ARRAYS[dtype](buffer, from, rows * size);
-  const bytes = new Uint8Array(buffer, from, all.byteLength);
-  const rowBytes = all.byteLength / rows;
-  const isNumber = space.type === "discrete";
-  return {
-    end: from + padded(all.byteLength),
-    write(value, row) {
-      if (typeof value === "number" && size === 1) {
-        all[row] = value;
-        return;
-      }
-      const { length } = Object(value) as ArrayLike<number>;
-      if (length !== size) throw sizeError(value, size);
-      all.set(value as ArrayLike<number>, row * size);
-    },
-    read: (row) =>
-      isNumber ? all[row] : all.slice(row * size, (row + 1) * size),
-    bytes: (row) => [bytes.subarray(row * rowBytes, (row + 1) * rowBytes)],
-  };
-}
-
-function sizeError(value: GameValue, size: number): Error {
-  const { length } = Object(value) as ArrayLike<number>;
-  const got = length === undefined ? String(value) : `${length} numbers`;
-  return new RangeError(`Cannot send ${got}: expected ${size}`);
-}
-
-function layOutParts(
-  space: Space,
-  parts: [string, Space][],
-  { rows, buffer, from }: { rows: number; buffer: ArrayBuffer; from: number },
-): Rows {
-  const inner: [string, Rows][] = [];
-  let end = from;
-  for (const [name, it] of parts) {
-    const laid = layOut(it, rows, { buffer, from: end });
-    inner.push([name, laid]);
-    end = laid.end;
-  }
-  return {
-    end,
-    write(value, row) {
-      const given = Object(value) as Record<string, GameValue>;
-      for (const [name, it] of inner) {
-        if (given[name] === undefined) {
-          throw new TypeError(`Cannot send a value without its '${name}'`);
-        }
-        it.write(given[name], row);
-      }
-    },
-    read(row) {
-      const values = inner.map(([name, it]) => [name, it.read(row)] as const);
-      return space.type === "tuple"
-        ? values.map(([, it]) => it)
-        : Object.fromEntries(values);
-    },
-    bytes: (row) => inner.flatMap(([, it]) => it.bytes(row)),
-  };
+/** Splits bytes among parts. */
+export function spread(bytes: Uint8Array, parts: readonly Uint8Array[]): void {
+  parts.reduce((at, it) => {
+    it.set(bytes.subarray(at, at + it.length));
+    return at + it.length;
+  }, 0);
 }
 
 /** Returns the choices of an action, of which a mask has one byte each. */
 export function choicesOf(space: Space): number {
-  switch (space.type) {
-    case "discrete":
-      return space.n;
-    case "multiDiscrete":
-      return space.nvec.reduce((a, b) => a + b, 0);
-    case "multiBinary":
-      return 2 * space.n;
+  if (space.type === "discrete") return space.n;
+  if (space.type === "multiBinary") return 2 * space.n;
+  if (space.type === "multiDiscrete") {
+    return space.nvec.reduce((a, b) => a + b, 0);
   }
   throw new TypeError(`Cannot mask actions of a ${space.type}`);
 }

@@ -1,13 +1,15 @@
-import type { EnvParameters, RandomSource, StateTree } from "@bellman/types";
+import type {
+  EnvParameter,
+  EnvParameters,
+  RandomSource,
+  StateTree,
+} from "@bellman/types";
 import { snapshotRecord } from "./snapshot.ts";
-
-/** A value in force: a number, text or flag, a range, or one of a list. */
-type Value = EnvParameters[string];
 
 /** A value that an agent trains with until it does well. */
 export interface Lesson {
   /** The value. */
-  readonly value: Value;
+  readonly value: EnvParameter;
   /** Mean return of the last `episodes` episodes that ends the lesson; the last has none. */
   readonly until?: number;
   /**
@@ -22,7 +24,7 @@ export interface Lesson {
 export type ParameterSettings = Readonly<
   Record<
     string,
-    | Value
+    | EnvParameter
     | {
       readonly schedule:
         readonly (readonly [progress: number, value: number])[];
@@ -107,7 +109,7 @@ function faultOf(setting: unknown): string | undefined {
   return `it is ${JSON.stringify(setting)}, expected ${FORMS}`;
 }
 
-/** Value of a schedule, linear between its points. */
+/** EnvParameter of a schedule, linear between its points. */
 function scheduled(
   points: readonly (readonly [number, number])[],
   progress: number,
@@ -198,7 +200,10 @@ export class Curriculum {
         const { schedule } = Object(setting) as {
           schedule?: [number, number][];
         };
-        return [name, schedule ? scheduled(schedule, at) : setting as Value];
+        return [
+          name,
+          schedule ? scheduled(schedule, at) : setting as EnvParameter,
+        ];
       }),
     );
   }
@@ -253,25 +258,26 @@ function lessonsOf(setting: unknown): readonly Lesson[] | undefined {
   return (Object(setting) as { lessons?: Lesson[] }).lessons;
 }
 
-/** Draws the parameters of an episode; `read` hears of those that it looks at. */
+/** Draws the parameters of an episode; `read` has true for those that it looks at. */
 export function drawParameters(
   values: EnvParameters,
   random: RandomSource,
-  read: (name: string) => void,
+  read: Map<string, boolean>,
 ): Readonly<Record<string, unknown>> {
   const parameters = {};
   for (const [name, value] of Object.entries(values)) {
     const drawn = drawnOf(value, random);
     const get = () => {
-      read(name);
+      read.set(name, true);
       return drawn;
     };
     Object.defineProperty(parameters, name, { get, enumerable: true });
+    if (!read.has(name)) read.set(name, false);
   }
   return parameters;
 }
 
-function drawnOf(value: Value, random: RandomSource): unknown {
+function drawnOf(value: EnvParameter, random: RandomSource): unknown {
   if (Array.isArray(value)) {
     const [low, high] = value as [number, number];
     return low + (high - low) * random.uniform();

@@ -105,7 +105,8 @@ export class SyncVecEnv<
   #parameters: EnvParameters | undefined;
   /** Streams that parameters are drawn from, once there are some. */
   #draws: SeededRandom[] = [];
-  #unread = new Set<string>();
+  /** True for parameters of episodes that one has looked at, else false. */
+  #read = new Map<string, boolean>();
   #data: EnvData;
   /** Steps of each present episode. */
   #steps: Int32Array;
@@ -184,16 +185,11 @@ export class SyncVecEnv<
    * gets as `parameters`.
    *
    * @param values The parameters by name; those of before are forgotten.
-   * @returns Those that no episode has looked at so far.
+   * @returns Those of episodes so far that none has looked at.
    */
   setParameters(values: EnvParameters): readonly string[] {
-    for (const name of Object.keys(values)) {
-      if (!this.#parameters || !(name in this.#parameters)) {
-        this.#unread.add(name);
-      }
-    }
     this.#parameters = values;
-    return Object.keys(values).filter((name) => this.#unread.has(name));
+    return Object.keys(values).filter((name) => this.#read.get(name) === false);
   }
 
   /**
@@ -244,11 +240,7 @@ export class SyncVecEnv<
       const values = this.#parameters;
       const options = values === undefined ? seeded : {
         ...seeded,
-        parameters: drawParameters(
-          values,
-          this.#draws[row],
-          (name) => this.#unread.delete(name),
-        ),
+        parameters: drawParameters(values, this.#draws[row], this.#read),
       };
       this.#data.write(env.reset(options), this.#step.observations, row, 0);
       this.#masks?.ask(env, row, 0);

@@ -65,7 +65,7 @@ Deno.test("a run in programs, killed and resumed, ends alike", () =>
   ]).then(() => {}));
 
 Deno.test("a run of an own environment has parameters, and ends alike", async () => {
-  const module = new URL("testdata/chase.ts", import.meta.url).pathname;
+  const module = new URL("testdata/jumping_chase.ts", import.meta.url).pathname;
   const own = [`--set=envModules=[${module}]`, "--env=Chase-v0"];
   for (const more of [[], ["--set=vectorization=workers", "--workers=2"]]) {
     const args = [...SMALL, ...own, ...more, PARAMETERS];

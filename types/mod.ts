@@ -243,16 +243,15 @@ export interface EnvSpec {
  * Parameters of episodes by name: a number, text or flag, `[low, high]` to draw from in
  * each episode, or one of a list.
  */
-export type EnvParameters = Readonly<
-  Record<
-    string,
-    | number
-    | string
-    | boolean
-    | readonly [low: number, high: number]
-    | { readonly oneOf: readonly (number | string | boolean)[] }
-  >
->;
+export type EnvParameters = Readonly<Record<string, EnvParameter>>;
+
+/** A value, a range, or a list. */
+export type EnvParameter =
+  | number
+  | string
+  | boolean
+  | readonly [low: number, high: number]
+  | { readonly oneOf: readonly (number | string | boolean)[] };
 
 /** Result of one step. */
 export interface StepResult<O extends SpaceValue = SpaceValue> {
@@ -521,7 +520,7 @@ export interface VecEnv<O extends Batch = Batch, A extends Batch = Batch>
   reset(options?: VecResetOptions): O;
   /**
    * Sets parameters of the episodes that begin later; snapshots hold them. Returns the
-   * names that no episode has looked at so far.
+   * names of those of episodes so far that none has looked at.
    *
    * @default the environments have none
    */

@@ -168,7 +168,7 @@ export class AsyncVecEnv<O extends Batch = Batch, A extends Batch = Batch>
    * Sets parameters of the episodes that begin later, in hosts that replace others, too.
    *
    * @param values The parameters by name; those of before are forgotten.
-   * @returns Those that no episode has looked at so far.
+   * @returns Those of episodes so far that none has looked at.
    */
   setParameters(values: EnvParameters): readonly string[] {
     this.#checkUsable("set parameters of");

@@ -9,7 +9,7 @@ const { location } = globalThis as unknown as {
 class Leaving extends Counter {
   override step(action: number) {
     const step = super.step(action);
-    const [seen] = (step as { observation: number[] }).observation;
+    const [seen] = (step as unknown as { observation: number[] }).observation;
     if (seen !== 0.25) return step;
     location.reload();
     return new Promise<never>(() => {});
