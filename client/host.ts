@@ -1,6 +1,7 @@
 import type { Space } from "@bellman/types";
 import { isPromise, Numbers, Place, type SavedWorld } from "./place.ts";
 import { HEAD, joined, spread } from "./rows.ts";
+import { replace, revive } from "./saved_text.ts";
 import type { GameParameters, GameWorld } from "./world.ts";
 
 /** Version of the messages. */
@@ -33,24 +34,13 @@ export type MakeWorld = (
   index: number,
 ) => GameWorld | Promise<GameWorld>;
 
-/** Writes bounds as JSON has them. */
-function plain(space: Space): unknown {
-  if (space.type === "dict" || space.type === "tuple") {
-    const spaces = space.spaces as Record<string, Space>;
-    const inner = Object.entries(spaces).map(([name, it]) => [name, plain(it)]);
-    return {
-      ...space,
-      spaces: space.type === "tuple"
-        ? inner.map(([, it]) => it)
-        : Object.fromEntries(inner),
-    };
-  }
-  if (space.type !== "box") return space;
-  const one = (it: number) =>
-    it === Infinity ? "inf" : it === -Infinity ? "-inf" : it;
-  const bound = (it: number | readonly number[]) =>
-    typeof it === "number" ? one(it) : Array.from(it, one);
-  return { ...space, low: bound(space.low), high: bound(space.high) };
+/** Writes bounds as the messages have them. */
+function plain(space: Space): Space {
+  const text = JSON.stringify(space, (_, it) => {
+    if (ArrayBuffer.isView(it)) return Array.from(it as Float64Array);
+    return Math.abs(it) === Infinity ? it > 0 ? "inf" : "-inf" : it;
+  });
+  return JSON.parse(text);
 }
 
 /**
@@ -100,8 +90,10 @@ export class Host {
       if (typeof message !== "string") {
         return await this.#step(new Uint8Array(message as ArrayBuffer));
       }
-      const answer = await this.#carryOut(JSON.parse(message));
-      return answer instanceof Uint8Array ? answer : JSON.stringify(answer);
+      const answer = await this.#carryOut(JSON.parse(message, revive));
+      return answer instanceof Uint8Array
+        ? answer
+        : JSON.stringify(answer, replace);
     } catch (error) {
       const { name = "Error", message = String(error), stack } = Object(
         error,

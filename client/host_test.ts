@@ -1,9 +1,9 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { Host } from "./mod.ts";
 import type { GameReset, GameWorld, WatchedStep } from "./mod.ts";
 import { connect } from "./connect.ts";
 import { RandomStream } from "./random.ts";
-import { fromJson, toJson } from "./saved_text.ts";
+import { replace, revive } from "./saved_text.ts";
 import { Counter, type CounterOptions } from "./testdata/counter.ts";
 
 const OPEN = { type: "open", protocol: 1, numEnvs: 1, first: 0, kwargs: {} };
@@ -231,20 +231,21 @@ Deno.test("wrong values of a world are named", async () => {
 
 Deno.test("states come back from JSON as they were", () => {
   const state = {
-    list: [1, -0, NaN, Infinity, null, "x", true],
+    list: [1, -0, NaN, Infinity, null, "x", true, { a: {} }],
     arrays: [Float32Array.of(.1, -0), Uint8Array.of(1), Int16Array.of(-3)],
-    "$": { "$": "number", v: 1 },
+    bare: Object.assign(Object.create(null), { b: 1 }),
   };
-  const text = JSON.stringify(toJson(state));
-  assertEquals(fromJson(JSON.parse(text)), state);
-  const { message } = (() => {
-    try {
-      return { message: String(toJson({ a: new Map() })) };
-    } catch (error) {
-      return error as Error;
-    }
-  })();
-  assertMatch(message, /Cannot save a Map of a world/);
+  const text = JSON.stringify(state, replace);
+  assertEquals(JSON.parse(text, revive), { ...state, bare: { b: 1 } });
+  const refused: [unknown, string][] = [
+    [new Map(), "Cannot save a Map of a world"],
+    [() => 0, "Cannot save a Function of a world"],
+    [1n, "Cannot save a BigInt of a world"],
+    [{ $: 1 }, "Cannot save an entry named '$' of a world"],
+  ];
+  for (const [a, message] of refused) {
+    assertThrows(() => JSON.stringify({ a }, replace), TypeError, message);
+  }
 });
 
 Deno.test("random streams are uniform, and go on from their state", () => {

@@ -1,7 +1,6 @@
 /** A world among others that step together: its rows, its random stream, its episode. */
 import { RandomStream } from "./random.ts";
 import { choicesOf, type GameValue, joined, Rows, spread } from "./rows.ts";
-import { fromJson, toJson } from "./saved_text.ts";
 import type {
   GameParameters,
   GameStep,
@@ -54,7 +53,7 @@ function drawn(value: unknown, random: RandomStream): unknown {
 /** A world as `saved` has it. */
 export interface SavedWorld {
   readonly random: number[];
-  readonly parameters: unknown;
+  readonly parameters: GameParameters;
   /** State of a world that saves it. */
   readonly state?: unknown;
   /** Seed and random stream that the episode of another one began with. */
@@ -191,10 +190,10 @@ export class Place {
 
   /** Saves the world, or how its episode is played again. */
   async save(): Promise<SavedWorld> {
-    const random = this.#random.save(), parameters = toJson(this.#parameters);
+    const random = this.#random.save(), parameters = this.#parameters;
     const { world } = this, begun = this.#begun, steps = this.#actions.length;
     if (world.save) {
-      return { random, parameters, state: toJson(await world.save()) };
+      return { random, parameters, state: await world.save() };
     }
     const actions = textOf(this.#actions);
     const seen = textOf(this.#bytes(this.#numbers.observations));
@@ -203,10 +202,10 @@ export class Place {
 
   /** Restores what was saved. */
   async load(saved: SavedWorld): Promise<void> {
-    this.#parameters = fromJson(saved.parameters) as GameParameters;
+    this.#parameters = saved.parameters;
     this.#isLost = false;
     if (this.world.load && saved.state) {
-      await this.world.load(fromJson(saved.state));
+      await this.world.load(saved.state);
     } else if (saved.begun) await this.#replay(saved as Required<SavedWorld>);
     this.#random.load(saved.random);
   }

@@ -1,72 +1,36 @@
-/** States of worlds as JSON, which has neither arrays of a type nor infinite numbers. */
+/** What JSON does not have: arrays of a type, and numbers that are not finite. */
 
 const ARRAYS = [
-  Float32Array,
-  Float64Array,
-  Int8Array,
-  Int16Array,
-  Int32Array,
-  Uint8Array,
-  Uint8ClampedArray,
-  Uint16Array,
-  Uint32Array,
+  ...[Float32Array, Float64Array, Int8Array, Int16Array, Int32Array],
+  ...[Uint8Array, Uint8ClampedArray, Uint16Array, Uint32Array],
 ];
 
-/** Mark of what JSON does not have. */
-const MARK = "$";
-
-function marked(type: string, v: unknown): object {
-  return { [MARK]: type, v };
-}
-
-function write(value: unknown): unknown {
+/** Writes a value for `JSON.stringify`; refuses what would not come back. */
+export function replace(_key: string, value: unknown): unknown {
   if (typeof value === "number") {
     const isPlain = Number.isFinite(value) && !Object.is(value, -0);
-    return isPlain
-      ? value
-      : marked("number", Object.is(value, -0) ? "-0" : `${value}`);
-  }
-  if (typeof value !== "object" || value === null) {
-    if (/^(function|bigint|symbol)$/.test(typeof value)) throw odd(value);
-    return value;
+    return isPlain ? value : { $: "", v: value === 0 ? "-0" : `${value}` };
   }
   const Type = ARRAYS.find((it) => value instanceof it);
-  if (Type) return marked(Type.name, [...value as Uint8Array].map(write));
-  if (Array.isArray(value)) return value.map(write);
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-    throw odd(value);
-  }
-  const entries = Object.entries(value).map(([name, it]) => [name, write(it)]);
-  return MARK in value
-    ? marked("entries", entries)
-    : Object.fromEntries(entries);
-}
-
-function odd(value: unknown): Error {
-  const name = typeof value === "object"
-    ? `a ${Object(value).constructor.name}`
-    : `a ${typeof value}`;
-  return new TypeError(
-    `Cannot save ${name} of a world: expected numbers, texts, typed arrays, and lists and records of them`,
+  if (Type) return { $: Type.name, v: [...value as Uint8Array] };
+  const { constructor } = Object(value),
+    isRecord = typeof value === "object" &&
+      (constructor === undefined || constructor.name === "Object");
+  const isOdd = isRecord
+    ? value !== null && "$" in value
+    : /^(bigint|function|object|symbol)$/.test(typeof value) &&
+      !Array.isArray(value);
+  if (!isOdd) return value;
+  throw new TypeError(
+    `Cannot save ${
+      isRecord ? "an entry named '$'" : `a ${constructor.name}`
+    } of a world: expected numbers, texts, typed arrays, and lists and records of them`,
   );
 }
 
-function read(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(read);
-  const { [MARK]: type, v } = value as Record<string, unknown>;
-  if (type === "number") return Number(v);
-  const Type = ARRAYS.find(({ name }) => name === type);
-  if (Type) return Type.from((v as unknown[]).map(read) as number[]);
-  const entries = type === "entries"
-    ? v as [string, unknown][]
-    : Object.entries(value);
-  return Object.fromEntries(entries.map(([name, it]) => [name, read(it)]));
+/** Reads it for `JSON.parse`. */
+export function revive(_key: string, value: unknown): unknown {
+  const { $: type, v } = Object(value) as { $?: string; v: number[] };
+  if (type === "") return Number(v);
+  return ARRAYS.find((it) => it.name === type)?.from(v) ?? value;
 }
-
-/** Turns a state into what JSON holds. */
-export const toJson: (state: unknown) => unknown = write;
-
-/** Turns it back. */
-export const fromJson: (json: unknown) => unknown = read;

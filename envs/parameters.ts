@@ -41,75 +41,57 @@ const FORMS =
 const isPlain = (it: unknown) =>
   Number.isFinite(it) || typeof it === "string" || typeof it === "boolean";
 
-function hasKeys(value: object, ...known: string[]): boolean {
-  return Object.keys(value).every((it) => known.includes(it));
-}
-
 function isValue(value: unknown): boolean {
   if (isPlain(value)) return true;
-  if (Array.isArray(value)) {
-    const [low, high] = value;
-    return value.length === 2 && value.every(Number.isFinite) && low <= high;
-  }
-  const { oneOf } = Object(value) as { oneOf?: unknown };
+  if (isPair(value)) return value[0] <= value[1];
+  const { oneOf, ...rest } = Object(value) as { oneOf?: unknown[] };
   return Array.isArray(oneOf) && oneOf.length > 0 && oneOf.every(isPlain) &&
-    hasKeys(Object(value), "oneOf");
+    Object.keys(rest).length === 0;
 }
 
-function scheduleFault(schedule: unknown): string | undefined {
-  const points = schedule as [number, number][];
-  const isList = Array.isArray(points) && points.length > 0 && points.every(
-    (it) => Array.isArray(it) && it.length === 2 && it.every(Number.isFinite),
-  );
-  if (!isList) return "expected [[progress, value], ...], numbers";
-  const falls = points.findIndex(([at], i) =>
-    at < 0 || at > 1 || i > 0 && at <= points[i - 1][0]
-  );
-  if (falls < 0) return undefined;
-  return `expected progress that rises from 0 to 1, not ${
-    points.map(([at]) => at).join(", ")
-  }`;
+function isPair(value: unknown): value is [number, number] {
+  return Array.isArray(value) && value.length === 2 &&
+    value.every(Number.isFinite);
 }
 
-function lessonsFault(lessons: unknown): string | undefined {
-  if (!Array.isArray(lessons) || lessons.length === 0) {
-    return "expected [{value, until}, ..., {value}]";
-  }
-  for (const [i, lesson] of lessons.entries()) {
-    const { value, until, episodes = 1 } = Object(lesson) as Lesson;
-    const isLast = i === lessons.length - 1, name = `lesson ${i + 1}`;
-    if (
-      !hasKeys(Object(lesson), "value", "until", "episodes") || !isValue(value)
-    ) {
-      return `${name} is ${
-        JSON.stringify(lesson)
-      }: expected value, until and episodes`;
-    }
-    if (isLast && until !== undefined) {
-      return `its last lesson has until: ${until}, expected none`;
-    }
-    if (!isLast && !Number.isFinite(until)) {
-      return `${name} has no until, expected a mean return that ends it`;
-    }
-    if (!Number.isSafeInteger(episodes) || episodes < 1) {
-      return `${name} has episodes: ${episodes}, expected a whole number of at least 1`;
-    }
-  }
+function isLesson(lesson: unknown): boolean {
+  const { value, until = 0, episodes = 1, ...rest } = Object(lesson) as Lesson;
+  return isValue(value) && Number.isFinite(until) && episodes >= 1 &&
+    Number.isInteger(episodes) && Object.keys(rest).length === 0;
 }
 
+/** Describes what is wrong with a setting, if something is. */
 function faultOf(setting: unknown): string | undefined {
   if (isValue(setting)) return undefined;
-  const form = Object(setting) as Record<string, unknown>;
-  if (form.schedule && hasKeys(form, "schedule")) {
-    return scheduleFault(form.schedule);
-  }
-  if (form.lessons && hasKeys(form, "lessons")) {
-    return lessonsFault(form.lessons);
-  }
-  return `it is ${JSON.stringify(setting)}, expected ${FORMS}`;
+  const { schedule, lessons, ...rest } = Object(setting) as {
+    schedule?: [number, number][];
+    lessons?: Lesson[];
+  };
+  const list: unknown[] | undefined = schedule ?? lessons;
+  const isForm = Array.isArray(list) && list.length > 0 &&
+    list.every(schedule ? isPair : isLesson) &&
+    (schedule && lessons) === undefined && Object.keys(rest).length === 0;
+  if (!isForm) return `it is ${JSON.stringify(setting)}, expected ${FORMS}`;
+  if (lessons) return lessonsFault(lessons);
+  const times = schedule!.map(([at]) => at);
+  const rises = times.every((at, i) =>
+    at >= 0 && at <= 1 && (i === 0 || at > times[i - 1])
+  );
+  if (rises) return undefined;
+  return `expected progress that rises from 0 to 1, not ${times.join(", ")}`;
 }
 
-/** EnvParameter of a schedule, linear between its points. */
+function lessonsFault(lessons: readonly Lesson[]): string | undefined {
+  const endless = lessons.findIndex((it) => it.until === undefined);
+  if (endless < 0) {
+    return `its last lesson has until: ${lessons.at(-1)!.until}, expected none`;
+  }
+  return endless === lessons.length - 1
+    ? undefined
+    : `lesson ${endless + 1} has no until, expected a mean return that ends it`;
+}
+
+/** Value of a schedule, linear between its points. */
 function scheduled(
   points: readonly (readonly [number, number])[],
   progress: number,

@@ -52,20 +52,20 @@ const WRONG: [unknown, string][] = [
   [[2, 1], "it is [2,1], expected a number"],
   [{ oneOf: [] }, "expected a number"],
   [{ oneOff: [1] }, "expected a number"],
-  [{ schedule: [[0, "fast"]] }, "expected [[progress, value], ...], numbers"],
+  [{ schedule: [[0, "fast"]] }, "expected a number"],
   [
     { schedule: [[0.5, 1], [0.5, 2]] },
     "expected progress that rises from 0 to 1, not 0.5, 0.5",
   ],
   [{ schedule: [[0, 1], [2, 2]] }, "expected progress that rises from 0 to 1"],
-  [{ lessons: [] }, "expected [{value, until}, ..., {value}]"],
+  [{ lessons: [] }, "expected a number"],
   [{ lessons: [{ value: 1, until: 2 }] }, "its last lesson has until: 2"],
   [{ lessons: [{ value: 1 }, { value: 2 }] }, "lesson 1 has no until"],
   [
     { lessons: [{ value: 1, until: 2, episodes: 0 }, { value: 2 }] },
-    "lesson 1 has episodes: 0",
+    "expected a number",
   ],
-  [{ lessons: [{ valeu: 1, until: 2 }, { value: 2 }] }, "lesson 1 is"],
+  [{ lessons: [{ valeu: 1, until: 2 }, { value: 2 }] }, "expected a number"],
 ];
 
 Deno.test("wrong parameters are one line", () => {
