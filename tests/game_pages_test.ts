@@ -73,6 +73,13 @@ Deno.test("a run of an own environment has parameters, and ends alike", async ()
   }
 });
 
+Deno.test("the program of a run from elsewhere is not started unasked", async () => {
+  const dir = `${root}/program`;
+  const { code, err } = await train(["--resume", dir, "--quiet"]);
+  assertEquals(code, 2);
+  assertMatch(err, /would start ".*counter_game.ts.*"; read that code first/);
+});
+
 Deno.test("a parameter that no episode looks at is told", async () => {
   const { err, code } = await train([
     ...SMALL.filter((it) => it !== "--quiet"),

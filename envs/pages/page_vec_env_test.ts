@@ -27,8 +27,10 @@ function assertSame(id: string, rounds: number, { env }: Played): void {
     for (let row = 0; row < env.numEnvs; row++) {
       if (step.terminated[row] + step.truncated[row] === 0) continue;
       ends++;
+      const size = first.length / env.numEnvs;
       const last = [step, other].map((it) =>
-        (it.finalObservations as Float32Array).slice(4 * row, 4 * row + 4)
+        (it.finalObservations as Float32Array)
+          .slice(size * row, size * row + size)
       );
       assertEquals(last[0], last[1]);
     }
@@ -36,13 +38,27 @@ function assertSame(id: string, rounds: number, { env }: Played): void {
   assert(ends > 3);
 }
 
-testInPages(
-  "environments in a page have the numbers of this process",
-  () =>
+for (const id of ["CartPole-v1", "MountainCar-v0", "Acrobot-v1"]) {
+  testInPages(`${id} in a page has the numbers of this process`, () =>
     inPages(
       "own_game",
-      { numEnvs: 4, workers: 2, kwargs: { id: "CartPole-v1" } },
-      (it) => assertSame("CartPole-v1", 200, it),
+      { numEnvs: 4, workers: 2, kwargs: { id } },
+      (it) => assertSame(id, 600, it),
+    ));
+}
+
+testInPages(
+  "games at their own pace have all of their frames, in each tab",
+  () =>
+    inPages(
+      "paced_game",
+      // A hidden tab would have a frame a second.
+      { numEnvs: 4, workers: 2, stepTimeoutMs: 3_000 },
+      ({ env, failures }) => {
+        env.reset({ seed: 1 });
+        for (let i = 0; i < 10; i++) env.step(Int32Array.of(1, 2, 1, 0));
+        assertEquals(failures, []);
+      },
     ),
 );
 
