@@ -38,7 +38,7 @@ export function registerPage(
     limitsItself: true,
     make() {
       throw new TypeError(
-        `Cannot make a single environment of ${id}, which is drawn where it runs: expected makeVec`,
+        `Cannot make a single environment of ${id}: a game is drawn where it runs, and makeVec steps it without pictures`,
       );
     },
     recordsInfo: true,
