@@ -309,7 +309,7 @@ class PageProgram implements HostProgram {
       },
       failed,
       why: () => opened?.[1].thrown.map((it) => `: it threw ${it}`)[0] ?? "",
-      met: () => opening.then(([, tab]) => tab.leave()),
+      met: () => opening.then(([, tab]) => tab.leave(), () => {}),
       close() {
         // One that is busy takes a while, for which nobody has to wait.
         opening.then(
