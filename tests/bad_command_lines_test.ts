@@ -176,7 +176,7 @@ train sac-v1 --env Pendulum-v1 --set policy=mixture --set reparameterize=true
 train --resume @RUN --every 100
   Cannot use '--every' with --resume: a run resumes with the configuration that it was started with
 train --config @latin.yaml
-  Unknown environment '��': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, those of PettingZoo's games with pz:, as pz:id_v0, and modules that register others are named in envModules, as --set envModules=[./FILE.ts]
+  Unknown environment '��': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, those of PettingZoo's games with pz:, as pz:id_v0, of games in pages and programs with page: and program:, as page:http://127.0.0.1:5173/, and modules that register others are named in envModules, as --set envModules=[./FILE.ts]
 train --config @empty-env.yaml
   Cannot use env = null of @empty-env.yaml: expected a text
 train --set 'env: Pendulum-v1'
@@ -184,7 +184,7 @@ train --set 'env: Pendulum-v1'
 train --env ''
   Cannot read '--env': expected a value, as in '--env ID'
 train --env ' '
-  Unknown environment ' ': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, those of PettingZoo's games with pz:, as pz:id_v0, and modules that register others are named in envModules, as --set envModules=[./FILE.ts]
+  Unknown environment ' ': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, as gym:Id-v0 or gym:module:Id-v0, those of PettingZoo's games with pz:, as pz:id_v0, of games in pages and programs with page: and program:, as page:http://127.0.0.1:5173/, and modules that register others are named in envModules, as --set envModules=[./FILE.ts]
 train --env cartpole
   Unknown environment 'cartpole': did you mean 'CartPole-v1'? There are CartPole-v0, CartPole-v1
 train --env gym:

@@ -800,7 +800,8 @@ console.log(granted.join());`,
     site: "read,write,run",
     ...Object.fromEntries(
       ["train", "experiment", "search", "eval", "play", "share"]
-        .map((it) => [it, "read,write,env,sys,run,ffi"]),
+        // Games in pages and programs connect to this machine.
+        .map((it) => [it, "read,write,env,sys,run,ffi,127.0.0.1"]),
     ),
     "train:cluster":
       "read,write,net,env,sys,run,ffi,127.0.0.1,0.0.0.0,localhost,deno.com",
