@@ -113,8 +113,11 @@ export class Tabs {
 
   /** Finds where a browser tells of them. */
   constructor(browser: number) {
-    const args = Deno.readTextFileSync(`/proc/${browser}/cmdline`);
-    const [, folder] = /--user-data-dir=([^\0 ]+)/.exec(args)!;
+    const { stdout } = new Deno.Command("ps", {
+      args: ["-ww", "-p", `${browser}`, "-o", "args="],
+    }).outputSync();
+    const args = new TextDecoder().decode(stdout);
+    const [, folder] = /--user-data-dir=(\S+)/.exec(args)!;
     const [port] = Deno.readTextFileSync(`${folder}/DevToolsActivePort`)
       .split("\n");
     this.#address = `http://127.0.0.1:${port}/json`;
