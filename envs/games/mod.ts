@@ -64,5 +64,6 @@ export { type SavedSnapshot, savedSnapshots } from "../self_play/opponents.ts";
 export type { PoolRatings } from "../self_play/opponent_pool.ts";
 export type { SelfPlayOptions, SnapshotOptions } from "../self_play/options.ts";
 export { RoleAgents } from "../self_play/role_agents.ts";
+export { RowsWorld } from "../self_play/rows_world.ts";
 export { type ByRole, RolesVecEnv } from "../self_play/roles_vec_env.ts";
 export { SelfPlayVecEnv } from "../self_play/self_play_vec_env.ts";
