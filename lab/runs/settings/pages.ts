@@ -1,15 +1,17 @@
 import { UsageError } from "../program/errors.ts";
 import type { RunConfig } from "./run_config.ts";
 
-/** Prefix of the ids of environments that are games in a page. */
-const PAGE = "page:";
-
-/** Prefix of the ids of environments that are programs. */
-export const PROGRAM = "program:";
+/** Id of a game in a page or a program, whose agents `match:` lets play each other. */
+const ID = /^(?:match:)?(?:page:|program:(.*))/s;
 
 /** Returns true for the id of a game in a page or a program. */
 export function isPage(id: string): boolean {
-  return id.startsWith(PAGE) || id.startsWith(PROGRAM);
+  return ID.test(id);
+}
+
+/** Returns the command of an id of a program. */
+export function programOf(id: string): string | undefined {
+  return ID.exec(id)?.[1];
 }
 
 /** Throws for settings that are of no use to a game in a page or a program. */

@@ -16,7 +16,7 @@ import {
   PETTING_ZOO,
   wrappersOf,
 } from "../settings/gymnasium.ts";
-import { checkPageSettings, isPage, PROGRAM } from "../settings/pages.ts";
+import { checkPageSettings, isPage, programOf } from "../settings/pages.ts";
 import {
   idleModules,
   importModules,
@@ -87,7 +87,7 @@ function environmentCode(config: ResolvedConfig): RunCode {
       modules: moduleUrls(config, "envModules"),
       options: [],
       programs: [
-        ...env.startsWith(PROGRAM) ? [env.slice(PROGRAM.length)] : [],
+        ...[programOf(env)].filter((it) => it !== undefined),
         ...isPage(env) && !/^(auto|none)$/.test(browser) ? [browser] : [],
       ],
       // A name without a folder is an installed model.

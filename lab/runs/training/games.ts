@@ -6,6 +6,7 @@ import {
   type Player,
   playerNamed,
   RolesVecEnv,
+  RowsWorld,
   type SelfPlayVecEnv,
 } from "@bellman/envs/games";
 import type { Callback } from "@bellman/training";
@@ -119,10 +120,15 @@ export function checkGame(config: ResolvedConfig): void {
   }
 }
 
+/** Worlds to look at, which are closed: some are pages or processes. */
+const looked = new Map<string, World>();
+
 /** Makes a world of a game to look at. */
 function worldOf({ env, envKwargs: kwargs }: ResolvedConfig): World {
-  const world = makeWorld(env, { numEnvs: 1, kwargs });
-  world.close();
+  const key = JSON.stringify([env, kwargs]);
+  const world = looked.get(key) ?? makeWorld(env, { numEnvs: 1, kwargs });
+  if (!looked.has(key)) world.close();
+  looked.set(key, world);
   return world;
 }
 
@@ -224,7 +230,9 @@ export async function gameOptions(
   const judged = judgeOf(config, () => world), judge = await find(judged);
   const { evaluationDeterministic: deterministic } = config;
   // Agents that take their most likely moves play the same games again otherwise.
-  const openings = deterministic && !isPlayerName(judged) ? OPENINGS : 0;
+  const isOpened = deterministic && !isPlayerName(judged) &&
+    !(world instanceof RowsWorld);
+  const openings = isOpened ? OPENINGS : 0;
   const role = ownRole(config, world);
   return {
     training: (numEnvs) => ({
