@@ -11,6 +11,9 @@ interface SavedWorld {
   readonly steps?: number;
 }
 
+/** How much longer than an agent's a person's step may take. */
+const PERSON = 100;
+
 /** Groups in pages or programs. */
 export class PageHosts extends WorkerHosts {
   constructor(
@@ -20,8 +23,9 @@ export class PageHosts extends WorkerHosts {
     super({ groups, data, launcher: new HostThread(THREAD) });
   }
 
-  /** Returns more for a restore that plays actions again. */
+  /** Returns more for a restore that plays actions again, and for people. */
   patience(_group: number, command: GroupCommand): number {
+    if (command.type === "watch") return PERSON;
     if (command.type !== "load") return 1;
     const { worlds } = command.snapshot as unknown as {
       worlds: readonly SavedWorld[];

@@ -183,7 +183,8 @@ class PageProgram implements HostProgram {
         this.#connection = await this.#meet();
         return this.#opened(await this.#tell("open", this.#opening()));
       case "step":
-        return await this.#takeStep();
+      case "watch":
+        return await this.#takeStep(command.type === "watch");
       case "reset": {
         const { seeds, parameters } = command;
         if (parameters) await this.#setParameters(parameters);
@@ -215,8 +216,9 @@ class PageProgram implements HostProgram {
     return () => ({ unread });
   }
 
-  async #takeStep(): Promise<() => GroupAnswer> {
-    const finish = this.#stepped(await this.#ask(this.#step()));
+  async #takeStep(isWatched: boolean): Promise<() => GroupAnswer> {
+    const answer = await this.#ask(this.#step(isWatched));
+    const finish = this.#stepped(answer, isWatched);
     if (this.#isProven) return finish;
     // Later a second answer would pass for that to the next step.
     const again = await this.#ask(
@@ -396,19 +398,25 @@ class PageProgram implements HostProgram {
     });
   }
 
-  #step(): Uint8Array {
-    const size = this.#actions.reduce(
-      (sum, it) => sum + padded(it.length),
-      HEAD,
-    );
-    const message = new Uint8Array(size);
-    message[0] = REQUEST.step;
-    let at = HEAD;
+  #step(isWatched: boolean): Uint8Array {
+    const message = new Uint8Array(HEAD + this.#actionBytes);
+    message[0] = isWatched ? REQUEST.watch : REQUEST.step;
+    if (isWatched) return message;
+    this.#eachAction((it, at) => message.set(it, HEAD + at));
+    return message;
+  }
+
+  get #actionBytes(): number {
+    return this.#actions.reduce((sum, it) => sum + padded(it.length), 0);
+  }
+
+  /** Calls a function with each array of actions, and its place in a message. */
+  #eachAction(use: (it: Uint8Array, at: number) => void): void {
+    let at = 0;
     for (const it of this.#actions) {
-      message.set(it, at);
+      use(it, at);
       at += padded(it.length);
     }
-    return message;
   }
 
   #begun(answer: PageMessage): () => GroupAnswer {
@@ -419,18 +427,24 @@ class PageProgram implements HostProgram {
     };
   }
 
-  #stepped(answer: PageMessage): () => GroupAnswer {
+  #stepped(answer: PageMessage, isWatched: boolean): () => GroupAnswer {
     const { fixed, row } = this.#sizes!, rows = this.#group.range.numEnvs;
     const bytes = this.#bytes(answer, (it) => {
       const from = fixed - padded(2 * rows);
-      let size = fixed;
+      let size = fixed + (isWatched ? this.#actionBytes : 0);
       for (let i = from; i < from + rows; i++) {
         if (it[i] + it[i + rows] > 0) size += row;
       }
       return size;
     });
+    const taken = bytes.length - this.#actionBytes;
     return () => {
-      this.#reader!.readStep(bytes);
+      this.#reader!.readStep(isWatched ? bytes.subarray(0, taken) : bytes);
+      if (isWatched) {
+        this.#eachAction((it, at) =>
+          it.set(bytes.subarray(taken + at, taken + at + it.length))
+        );
+      }
       return NO_ANSWER;
     };
   }

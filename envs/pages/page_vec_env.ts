@@ -1,5 +1,5 @@
 import { checkDeno } from "@bellman/files";
-import type { Batch } from "@bellman/types";
+import type { Batch, VecStep } from "@bellman/types";
 import type { EnvKwargs } from "../registry/registry.ts";
 import { AsyncVecEnv } from "../workers/async_vec_env.ts";
 import { splitEnvs } from "../workers/group_hosts.ts";
@@ -89,6 +89,8 @@ export class PageVecEnv<
   A extends Batch = Batch,
 > extends AsyncVecEnv<O, A> {
   readonly #hosts: PageHosts;
+  /** A step that people have taken. */
+  #watched?: VecStep<O>;
 
   /**
    * Starts the browser or the programs, and waits until the games have connected.
@@ -113,6 +115,29 @@ export class PageVecEnv<
     });
     super(hosts, { ...options, startTimeoutMs: startTimeoutMs + GRACE_MS });
     this.#hosts = hosts;
+  }
+
+  /**
+   * Waits until people have acted in each world, which then has a `watch`.
+   *
+   * @returns Their actions, with which `step` is to be called: `env.step(env.watch())`.
+   * @throws {Error} If `reset` has not been called.
+   */
+  watch(): A {
+    this.#watched = this.advance("watch");
+    return this.actions;
+  }
+
+  /**
+   * Takes one step in every environment, or returns that which `watch` has seen.
+   *
+   * @param actions One action for each environment.
+   * @returns The step's result.
+   */
+  override step(actions: A): VecStep<O> {
+    const step = this.#watched;
+    this.#watched = undefined;
+    return step ?? super.step(actions);
   }
 
   /**

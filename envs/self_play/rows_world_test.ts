@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { makeVec } from "../mod.ts";
+import { makeVec, Recorder } from "../mod.ts";
 import { PageVecEnv } from "../pages/mod.ts";
 import type { Player } from "./players.ts";
 import { RowsWorld } from "./rows_world.ts";
@@ -7,18 +7,18 @@ import { SelfPlayVecEnv } from "./self_play_vec_env.ts";
 
 const DUEL = new URL("./testdata/duel.ts", import.meta.url).pathname;
 
+const PROGRAM = `program:${Deno.execPath()} run -A ${DUEL}`;
+
 /** Takes as much as there were steps. */
 const counting: Player = (world, { seat, actions, which }) => {
   const seen = world.observe(seat) as Float32Array;
-  which.forEach((it, env) => {
+  which!.forEach((it, env) => {
     if (it === 1) (actions as Int32Array)[env] = seen[4 * env + 1];
   });
 };
 
 function duel(numEnvs: number): SelfPlayVecEnv<Float32Array, Int32Array> {
-  const env = new PageVecEnv(`program:${Deno.execPath()} run -A ${DUEL}`, {
-    numEnvs: 2 * numEnvs,
-  });
+  const env = new PageVecEnv(PROGRAM, { numEnvs: 2 * numEnvs });
   const world = new RowsWorld(env, { seats: 2 });
   return new SelfPlayVecEnv(world, { opponent: counting }) as never;
 }
@@ -65,6 +65,27 @@ Deno.test("rows of a program are seats, whose games begin and end as others do",
   } finally {
     env.close();
     other.close();
+  }
+});
+
+Deno.test("people who play in a program are recorded", () => {
+  const env = new PageVecEnv<Float32Array, Int32Array>(PROGRAM, { numEnvs: 4 });
+  try {
+    const recorder = new Recorder(env);
+    recorder.reset({ seed: 1 });
+    while (recorder.episodes.length < 4) recorder.step(env.watch());
+    const [red, blue] = recorder.episodes;
+    assertEquals(red.actions, Int32Array.of(0, 1, 2));
+    assertEquals(blue.actions, Int32Array.of(2, 1, 2));
+    assertEquals(red.rewards, Float64Array.of(-2, 0, 0));
+    assertEquals(red.terminations, Uint8Array.of(0, 0, 1));
+    // An agent goes on from there.
+    assertEquals(
+      env.step(Int32Array.of(2, 0, 1, 1)).rewards,
+      Float64Array.of(2, -2, 0, 0),
+    );
+  } finally {
+    env.close();
   }
 });
 

@@ -83,6 +83,8 @@ export class GroupRunner {
         if (anyEnded(step)) this.#finalFields.forEach(this.#check);
         return { episodes: step.episodes };
       }
+      case "watch":
+        throw new TypeError("nobody can act in its environments");
       case "save": {
         // What is sent to the caller loses the classes that it has here.
         const snapshot = env.save();

@@ -200,16 +200,22 @@ export class AsyncVecEnv<O extends Batch = Batch, A extends Batch = Batch>
    * again.
    */
   step(actions: A): VecStep<O> {
-    this.#checkUsable("step");
-    if (this.#state !== "running") {
-      throw new Error(
-        "Cannot step environments as their episodes have not begun: call reset first",
-      );
-    }
+    this.#checkRunning();
     this.#taken.read(actions);
     copyBatch(actions, this.#arrays.actions);
+    return this.advance("step");
+  }
+
+  /**
+   * Takes a step with the actions in shared memory, or in which people act.
+   *
+   * @param type Kind of step.
+   * @returns The step's result.
+   */
+  protected advance(type: "step" | "watch"): VecStep<O> {
+    this.#checkRunning();
     const alive = this.#alive(), fleet = this.#fleet;
-    for (const group of alive) this.#hosts.begin(group, { type: "step" });
+    for (const group of alive) this.#hosts.begin(group, { type });
     const failures = fleet.collect(alive);
     this.#step.episodes = fleet.episodesOf(alive, failures);
     this.#step.lost = this.#recover(failures);
@@ -295,6 +301,11 @@ export class AsyncVecEnv<O extends Batch = Batch, A extends Batch = Batch>
     return this.#arrays.observations as O;
   }
 
+  /** Actions of the last step, in shared memory. */
+  protected get actions(): A {
+    return this.#arrays.actions as A;
+  }
+
   /** Ends all hosts; what they were doing is lost. */
   close(): void {
     if (this.#state === "closed") return;
@@ -361,6 +372,14 @@ export class AsyncVecEnv<O extends Batch = Batch, A extends Batch = Batch>
     } catch (error) {
       throw this.#fleet.restarts.broken = error as Error;
     }
+  }
+
+  #checkRunning(): void {
+    this.#checkUsable("step");
+    if (this.#state === "running") return;
+    throw new Error(
+      "Cannot step environments as their episodes have not begun: call reset first",
+    );
   }
 
   #checkUsable(action: string): void {

@@ -50,6 +50,7 @@ export interface GroupArrays {
  * - `reset`: start episodes, with one seed for each environment where there are
  * seeds;
  * - `step`: take the group's `actions`;
+ * - `watch`: take a step in which people act, and write the actions that they took;
  * - `save`: send the state of its environments;
  * - `load`: continue from such a state;
  * - `parameters`: take values for the episodes that begin later;
@@ -64,6 +65,7 @@ export type GroupCommand =
     readonly parameters?: EnvParameters;
   }
   | { readonly type: "step" }
+  | { readonly type: "watch" }
   | { readonly type: "save" }
   | { readonly type: "load"; readonly snapshot: StateTree }
   | { readonly type: "parameters"; readonly values: EnvParameters }

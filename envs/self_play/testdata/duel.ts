@@ -1,10 +1,11 @@
 /** A program whose two agents get what they take, less what the other one takes. */
-import { connect } from "@bellman/client";
+import { connect, type GameWorld } from "@bellman/client";
 
 connect(() => {
   let steps = 0, taken = [0, 0], first = 0;
+  let watched = 0;
   const see = () => [0, 1].map((seat) => [seat, steps, taken[1 - seat], first]);
-  return {
+  const world: GameWorld = {
     agents: 2,
     observationSpace: {
       type: "box",
@@ -30,5 +31,12 @@ connect(() => {
         truncated: [false, false],
       };
     },
+    // Two people, of whom the first takes as much as there were steps.
+    async watch() {
+      const action = [steps, 2 - watched++ % 2];
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return { ...await world.step(action), action };
+    },
   };
+  return world;
 });

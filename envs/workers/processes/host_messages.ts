@@ -25,6 +25,7 @@ export const REQUEST = {
   render: 6,
   goals: 7,
   parameters: 8,
+  watch: 9,
 } as const;
 
 /** Bytes in front of each answer: `FAILED`, `ASKS` or 0, and room. */
