@@ -1,4 +1,8 @@
-import { recordRuns } from "@bellman/runs/training";
+import {
+  recordPeople,
+  recordRuns,
+  type RecordRunsOptions,
+} from "@bellman/runs/training";
 import {
   exitCodeOf,
   interruptSignal,
@@ -23,8 +27,9 @@ import {
 /** `record`: writes episodes of trained agents as data to learn from. */
 export const recordCommand: Command = {
   name: "record",
-  usage: "RUN... --out DIR [OPTIONS]",
-  summary: "Record episodes of runs' agents, as data for bc, iql and others.",
+  usage: "RUN... --out DIR [OPTIONS] | --env page:URL --out DIR",
+  summary:
+    "Record episodes of runs' agents, or of people in a page, as data to learn from.",
   options: [
     option("out DIR", "New folder of the episodes, in Minari's form."),
     option(
@@ -34,7 +39,7 @@ export const recordCommand: Command = {
     option("append", "Add them to those of a folder that exists."),
     option(
       "env ID",
-      "Another environment, of the same spaces; by default the run's.",
+      "Another environment, of the same spaces; by default the run's. Without RUN a game in a page, which people play.",
     ),
     MAX_STEPS_OPTION,
     ...AGENT_OPTIONS,
@@ -42,7 +47,8 @@ export const recordCommand: Command = {
   async run(options, io) {
     const { positionals: runs, switches } = options;
     const out = valueOf(options, "out"), env = valueOf(options, "env");
-    if (runs.length === 0 || out === undefined) {
+    const isByPeople = runs.length === 0 && env !== undefined;
+    if (runs.length === 0 && !isByPeople || out === undefined) {
       throw new UsageError(
         `Cannot record ${
           out === undefined ? "without --out" : "no runs"
@@ -62,12 +68,14 @@ export const recordCommand: Command = {
         ? agent
         : { ...agent, config: { ...agent.config, env } };
     });
+    const record = (given: RecordRunsOptions) =>
+      isByPeople ? recordPeople(env, given) : recordRuns(agents, given);
     const shown = displayOn(io, { quiet: true, speed: () => "" });
     const { signal, release } = await interruptSignal(() =>
       shown.io.err("\nInterrupted\n")
     );
     try {
-      const { summary } = await recordRuns(agents, {
+      const { summary } = await record({
         ...{ out, episodes, maxSteps, signal },
         append: switches.has("append"),
         onNotice: notices(shown.io),

@@ -60,6 +60,7 @@ export type { Opponent, RunPlayers } from "./games.ts";
 export { type InitialWeights, sharedState } from "./initial_weights.ts";
 export { absolutePaths, evaluationOpponentOf } from "./games.ts";
 export { gibibytes, machineMemory } from "./memory.ts";
+export { recordPeople } from "./record_people.ts";
 export { recordRuns, type RecordRunsOptions } from "./record_runs.ts";
 export { changedSettings } from "./report.ts";
 export { type ResumeOptions, resumeRun } from "./resume.ts";
