@@ -1,17 +1,17 @@
 /// <reference lib="dom" />
-/** The page: a trainer gets matches; a person plays one against the trained agent. */
+/** The page: matches for a trainer, of two people, or of one against the agent. */
 import { connect } from "@bellman/client";
 import { Player } from "@bellman/client/play";
 import {
   BALL,
   DIRECTIONS,
-  Football,
+  type Football,
   GOAL,
   LENGTH,
   PLAYER,
   WIDTH,
 } from "./game.ts";
-import { act, Match, seenBy, TICKS } from "./world.ts";
+import { Match, scripted, seenBy, TICKS } from "./world.ts";
 
 const canvas = document.querySelector("canvas")!;
 const pen = canvas.getContext("2d")!;
@@ -39,34 +39,67 @@ function draw(game: Football): void {
   disc(game.ball, BALL, "white");
 }
 
-/** Plays with the arrow keys against an agent, at 60 frames a second. */
-function play(player: Player<number>): void {
-  const game = new Football(), held = new Set<string>(), goals = [0, 0];
-  let frames = 0, agent = 0;
-  addEventListener("keydown", ({ key }) => held.add(key));
-  addEventListener("keyup", ({ key }) => held.delete(key));
-  game.kickOff(Math.random);
+const held = new Set<string>();
+addEventListener("keydown", ({ code }) => held.add(code));
+addEventListener("keyup", ({ code }) => held.delete(code));
+
+/** Chooses an action for a side. */
+type Mind = (game: Football, side: number) => number;
+
+/** A person at four keys: up, left, down and right. */
+function person(codes: string): Mind {
+  const [up, left, down, right] = codes.split(" ");
   const axis = (more: string, less: string) =>
-    Number(held.has(`Arrow${more}`)) - Number(held.has(`Arrow${less}`));
-  const frame = () => {
-    if (frames++ % TICKS === 0) agent = player.act(seenBy(game, 1));
-    const [x, y] = [axis("Right", "Left"), axis("Up", "Down")];
-    const own = DIRECTIONS.findIndex((it) => it[0] === x && it[1] === y);
-    [own, agent].forEach((it, side) => act(game, side, it));
-    const goal = game.tick();
-    if (goal !== 0) {
-      goals[goal > 0 ? 0 : 1]++;
-      game.kickOff(Math.random);
-    }
-    score.textContent = `You ${goals[0]} : ${goals[1]} the agent`;
-    draw(game);
-    requestAnimationFrame(frame);
+    Number(held.has(more)) - Number(held.has(less));
+  return (_, side) => {
+    // Actions are those of a side that runs to the right.
+    const x = (side === 0 ? 1 : -1) * axis(right, left), y = axis(up, down);
+    return DIRECTIONS.findIndex((it) => it[0] === x && it[1] === y);
   };
-  frame();
 }
 
-if (!connect((kwargs) => new Match(kwargs))) {
+const LEFT = person("KeyW KeyA KeyS KeyD");
+const RIGHT = person("ArrowUp ArrowLeft ArrowDown ArrowRight");
+
+/** Plays an action of each side for its ticks, at 60 frames a second. */
+async function play(match: Match, minds: readonly Mind[]) {
+  const { game } = match, from = game.ball.getPosition().x;
+  const action = minds.map((it, side) => it(game, side));
+  let goal = 0;
+  for (let i = 0; i < TICKS && goal === 0; i++) {
+    goal = match.tick(action);
+    draw(game);
+    await new Promise(requestAnimationFrame);
+  }
+  return { ...match.judge(goal, from), action, goal };
+}
+
+/** A match that two people play where a trainer watches them. */
+class Watched extends Match {
+  watch() {
+    const isScripted = location.search.includes("scripted");
+    return play(this, isScripted ? [scripted, scripted] : [LEFT, RIGHT]);
+  }
+}
+
+/** A person on the left against an agent, or against another person. */
+async function playForEver(right: Mind): Promise<void> {
+  const match = new Match(), goals = [0, 0];
+  const kickOff = () => match.game.kickOff(Math.random);
+  for (kickOff();;) {
+    const { goal } = await play(match, [LEFT, right]);
+    if (goal === 0) continue;
+    goals[goal > 0 ? 0 : 1]++;
+    score.textContent = goals.join(" : ");
+    kickOff();
+  }
+}
+
+if (!connect((kwargs) => new Watched(kwargs))) {
   const file = await fetch("policy.onnx");
-  if (file.ok) play(new Player(new Uint8Array(await file.arrayBuffer())));
-  else score.textContent = "There is no policy.onnx beside this page";
+  if (!file.ok) playForEver(RIGHT);
+  else {
+    const player = new Player<number>(new Uint8Array(await file.arrayBuffer()));
+    playForEver((game, side) => player.act(seenBy(game, side)));
+  }
 }

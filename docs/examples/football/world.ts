@@ -56,7 +56,7 @@ export class Match {
   } as const;
   readonly actionSpace = { type: "discrete", n: DIRECTIONS.length } as const;
   readonly framesPerSecond = 60 / TICKS;
-  readonly #game = new Football();
+  readonly game = new Football();
   #steps = 0;
   #guidance = 0;
 
@@ -67,19 +67,28 @@ export class Match {
   reset({ random, parameters }: GameReset) {
     this.#guidance = parameters.guidance ?? 0.02;
     this.#steps = 0;
-    this.#game.kickOff(() => random.uniform());
+    this.game.kickOff(() => random.uniform());
     return this.#seen();
   }
 
   step(actions: readonly number[]) {
-    const game = this.#game, from = game.ball.getPosition().x;
+    const from = this.game.ball.getPosition().x;
     let goal = 0;
-    for (let i = 0; i < TICKS && goal === 0; i++) {
-      actions.forEach((it, side) => act(game, side, it));
-      if (this.agents === 1) act(game, 1, scripted(game, 1));
-      goal = game.tick();
-    }
-    const moved = game.ball.getPosition().x - from;
+    for (let i = 0; i < TICKS && goal === 0; i++) goal = this.tick(actions);
+    return this.judge(goal, from);
+  }
+
+  /** Moves on by a tick; returns 1 or -1 for a goal. */
+  tick(actions: readonly number[]): number {
+    const { game } = this;
+    actions.forEach((it, side) => act(game, side, it));
+    if (this.agents === 1) act(game, 1, scripted(game, 1));
+    return game.tick();
+  }
+
+  /** Tells what a step came to, from where the ball was before it. */
+  judge(goal: number, from: number) {
+    const moved = this.game.ball.getPosition().x - from;
     const reward = goal + this.#guidance * moved, isOver = goal !== 0;
     const isLate = !isOver && ++this.#steps >= LIMIT;
     const each = <T>(...values: T[]) => values.slice(0, this.agents);
@@ -92,6 +101,6 @@ export class Match {
   }
 
   #seen() {
-    return [0, 1].slice(0, this.agents).map((side) => seenBy(this.#game, side));
+    return [0, 1].slice(0, this.agents).map((side) => seenBy(this.game, side));
   }
 }

@@ -3,16 +3,16 @@
  * Everybody against everybody, without a browser: the rule, one who runs anywhere, and
  * agents by name, as in `clone=runs/clone/policy.onnx`.
  *
- *     deno run -A --no-lock examples/football/tournament.ts NAME=FILE...
+ *     deno run -A --no-lock docs/examples/football/tournament.ts NAME=FILE...
  */
 import { Player } from "@bellman/client/play";
 import { SeededRandom } from "@bellman/envs";
 import { fitRatings } from "@bellman/statistics";
-import { Football, scripted } from "./game.ts";
+import { Match, scripted, seenBy } from "./world.ts";
 
 const MATCHES = 200;
 const random = new SeededRandom(1);
-const players: Record<string, (seen: number[]) => number> = {
+const players: Record<string, typeof scripted> = {
   random: () => random.integer(9),
   scripted,
 };
@@ -21,17 +21,19 @@ for (const argument of Deno.args) {
   const player = new Player<number>(await Deno.readFile(file), {
     random: () => random.uniform(),
   });
-  players[name] = (seen) => player.act(seen);
+  players[name] = (game, side) => player.act(seenBy(game, side));
 }
 
-const game = new Football(), names = Object.keys(players);
+const names = Object.keys(players), match = new Match();
 
-/** Plays a match; returns the goals of the first player: 1, 0 or -1. */
-function match(minds: ((seen: number[]) => number)[]): number {
-  for (let seen = game.reset({ random });;) {
-    const step = game.step(minds.map((it, seat) => it(seen[seat])));
+/** Plays a match; returns 1 if the left one scores, -1 if the other does, else 0. */
+function play(sides: readonly number[]): number {
+  match.reset({ random, parameters: { guidance: 0 } });
+  for (;;) {
+    const step = match.step(
+      sides.map((it, side) => players[names[it]](match.game, side)),
+    );
     if (step.terminated[0] || step.truncated[0]) return step.reward[0];
-    seen = step.observation;
   }
 }
 
@@ -41,7 +43,7 @@ for (let a = 0; a < names.length; a++) {
   for (let b = 0; b < a; b++) {
     for (let i = 0; i < MATCHES; i++) {
       const pair = i % 2 === 0 ? [a, b] : [b, a];
-      const goals = match(pair.map((it) => players[names[it]]));
+      const goals = play(pair);
       if (goals === 0) draws[a][b]++, draws[b][a]++;
       else if (goals > 0) wins[pair[0]][pair[1]]++;
       else wins[pair[1]][pair[0]]++;
