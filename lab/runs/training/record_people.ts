@@ -1,5 +1,5 @@
 import { makeVec, makeWorld, Recorder } from "@bellman/envs";
-import { RowsWorld } from "@bellman/envs/games";
+import type { RowsWorld } from "@bellman/envs/games";
 import { EventLoopBreak } from "@bellman/training";
 import type { VecEnv } from "@bellman/types";
 import { EpisodeWriter } from "../play/episode_writer.ts";
