@@ -2,7 +2,7 @@
 import { Circle, Edge, Vec2, World } from "npm:planck@^1.5.0";
 
 /** Half of the field's length and width, and of a goal's width, in metres. */
-export const LENGTH = 10, WIDTH = 6, GOAL = 2;
+export const LENGTH = 10, WIDTH = 6, GOAL = 3;
 /** Radii of players and ball, in metres. */
 export const PLAYER = 0.6, BALL = 0.35;
 
