@@ -40,6 +40,16 @@ Deno.test("the simple player scores against one who stands still, on either side
   }
 });
 
+Deno.test("a ball that is stuck is dropped in the middle", () => {
+  const game = new Football(), ys = new Set<number>();
+  game.kickOff(() => 0.9);
+  for (let i = 0; i < 90; i++) {
+    ys.add(game.ball.getPosition().y);
+    game.tick();
+  }
+  assertEquals([ys.size, game.ball.getPosition().y], [1, 0]);
+});
+
 Deno.test("a match is played again to the bit", async () => {
   const open = { type: "open", protocol: 1, numEnvs: 4, first: 0, kwargs: {} };
   const hosts = [new Host(() => new Match()), new Host(() => new Match())];

@@ -10,12 +10,15 @@ export const PLAYER = 0.6, BALL = 0.35;
 const TICK = 1 / 60;
 /** Force of a player, in newtons. */
 const FORCE = 30;
+/** Speed in metres a second below which a ball is stuck, and ticks until it is free. */
+const SLOW = 0.5, STUCK = 90;
 
 /** A match until the next goal; the first player attacks to the right. */
 export class Football {
   readonly #world = new World({ gravity: new Vec2(0, 0) });
   readonly players = [-1, 1].map(() => this.#disc(PLAYER, 1.5));
   readonly ball = this.#disc(BALL, 0.6);
+  #stuck = 0;
 
   constructor() {
     const walls = this.#world.createBody();
@@ -48,18 +51,18 @@ export class Football {
 
   /** Kicks off; a number from 0 to below 1 says where the ball lies. */
   kickOff(random: () => number): void {
-    const place = (body: typeof this.ball, x: number, y: number) => {
-      body.setPosition(new Vec2(x, y));
-      body.setLinearVelocity(new Vec2(0, 0));
-    };
-    place(this.ball, 0, (2 * random() - 1) * WIDTH / 2);
+    const y = () => (2 * random() - 1) * WIDTH / 2;
+    this.#dropBall(y());
     this.players.forEach((it, i) => {
-      place(
-        it,
-        (i === 0 ? -1 : 1) * LENGTH / 2,
-        (2 * random() - 1) * WIDTH / 2,
-      );
+      it.setPosition(new Vec2((i === 0 ? -1 : 1) * LENGTH / 2, y()));
+      it.setLinearVelocity(new Vec2(0, 0));
     });
+  }
+
+  #dropBall(y: number): void {
+    this.#stuck = 0;
+    this.ball.setPosition(new Vec2(0, y));
+    this.ball.setLinearVelocity(new Vec2(0, 0));
   }
 
   /** Pushes a player to where a direction points, each from -1 to 1. */
@@ -77,6 +80,10 @@ export class Football {
       const { x, y } = it.getPosition(), most = LENGTH - PLAYER;
       if (Math.abs(x) > most) it.setPosition(new Vec2(Math.sign(x) * most, y));
     }
+    // A ball that is stuck, as at a wall, is dropped in the middle.
+    const isSlow = this.ball.getLinearVelocity().length() < SLOW;
+    this.#stuck = isSlow ? this.#stuck + 1 : 0;
+    if (this.#stuck === STUCK) this.#dropBall(0);
     const { x } = this.ball.getPosition();
     return Math.abs(x) > LENGTH + BALL ? Math.sign(x) : 0;
   }
