@@ -2,6 +2,7 @@
 import { readRecord, RunFolder } from "@bellman/runs";
 import { readProgress } from "@bellman/training";
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { capture } from "../cli/testdata/capture.ts";
 import { programOf, testInPages } from "../envs/pages/testdata/games.ts";
 import { bundle, servePage } from "../envs/pages/testdata/page_server.ts";
 import { KILLER, killMidway, remainsOf, train, trainWell } from "./runs.ts";
@@ -78,6 +79,18 @@ Deno.test("the program of a run from elsewhere is not started unasked", async ()
   const { code, err } = await train(["--resume", dir, "--quiet"]);
   assertEquals(code, 2);
   assertMatch(err, /would start ".*counter_game.ts.*"; read that code first/);
+});
+
+Deno.test("a person who plays alone is recorded, and cloned", async () => {
+  const env = `--env=${programOf("chase_game")}`, out = `${root}/demo`;
+  const args = ["record", env, "--episodes=3", `--out=${out}`];
+  const { code, out: told, err } = await capture(...args);
+  assertEquals(code, 0, err);
+  assertMatch(told, /^Recorded 3 episodes, \d+ steps/);
+  await trainWell([
+    ...["bc", `--data=${out}`, env, "--steps=100", "--quiet"],
+    ...["--set=evaluationEpisodes=2", `--out=${root}/clone`],
+  ]);
 });
 
 Deno.test("a parameter that no episode looks at is told", async () => {

@@ -14,6 +14,11 @@ class Unsaved {
   step(action: number) {
     return this.#chase.step(action);
   }
+
+  /** A person who goes to the right. */
+  watch() {
+    return Promise.resolve({ ...this.step(2), action: 2 });
+  }
 }
 
 connect(() => new Unsaved());

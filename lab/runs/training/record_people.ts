@@ -73,6 +73,6 @@ export async function recordPeople(
 function rowsOf(id: string) {
   const env = isGame({ env: id })
     ? (makeWorld(id, { numEnvs: 1 }) as RowsWorld).env
-    : makeVec(id, { numEnvs: 1 });
+    : makeVec(id, { numEnvs: 1, recordEpisodes: false });
   return env as VecEnv & { watch(): never };
 }
