@@ -55,13 +55,14 @@ export async function recordPeople(
         recorder.step(env.watch());
         writer.take(recorder.episodes);
         onStep?.(writer, step);
+        // Nobody wants to play an episode again that was lost.
+        await writer.save();
         if (!turn.due()) continue;
-        await writer.saveIfDue();
         await turn.take();
         if (signal?.aborted) break;
       }
     } finally {
-      await writer.save();
+      writer.close();
     }
     return writer;
   } finally {
