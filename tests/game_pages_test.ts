@@ -1,5 +1,7 @@
 /** Training on games in pages and programs, with parameters, from the command line. */
 import { readRecord, RunFolder } from "@bellman/runs";
+import type { EpisodeWriter } from "@bellman/runs/play";
+import { recordPeople } from "@bellman/runs/training";
 import { readProgress } from "@bellman/training";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { capture } from "../cli/testdata/capture.ts";
@@ -87,10 +89,32 @@ Deno.test("a person who plays alone is recorded, and cloned", async () => {
   const { code, out: told, err } = await capture(...args);
   assertEquals(code, 0, err);
   assertMatch(told, /^Recorded 3 episodes, \d+ steps/);
+  const saved: number[] = [];
+  const onStep = ({ before, episodes }: EpisodeWriter) => {
+    const { total_episodes: whole } = JSON.parse(
+      Deno.readTextFileSync(`${out}/data/metadata.json`),
+    );
+    saved.push(before + episodes - whole);
+  };
+  const id = programOf("chase_game");
+  await recordPeople(id, { out, episodes: 2, append: true, onStep });
+  // An episode that ends is written before the next step.
+  assertEquals(saved.filter((it) => it > 0), [1, 1]);
   await trainWell([
     ...["bc", `--data=${out}`, env, "--steps=100", "--quiet"],
     ...["--set=evaluationEpisodes=2", `--out=${root}/clone`],
   ]);
+});
+
+Deno.test("agents of one world are evaluated in whole worlds", async () => {
+  const env = `--env=${programOf("counter_game")}`, dir = `${root}/agents`;
+  const agents = ["--set=envKwargs={agents: 3}", "--set=numEnvs=6"];
+  const rest = SMALL.filter((it) => it !== "--set=numEnvs=4");
+  await trainWell([...rest, env, "--workers=2", ...agents, "--out", dir]);
+  const evaluated = ["eval", dir, "--episodes=5", "--trust"];
+  const { code, out, err } = await capture(...evaluated);
+  assertEquals(code, 0, err);
+  assertMatch(out, /over 5 episodes/);
 });
 
 Deno.test("a parameter that no episode looks at is told", async () => {

@@ -221,7 +221,7 @@ Deno.test("rows that do not fill worlds are refused", () => {
         ...{ numEnvs: 3, kwargs: { agents: 2 } },
       }),
     RangeError,
-    "Cannot make 3 environments of worlds with 2 agents",
+    "Cannot make 3 environments of worlds with 2 agents: expected a multiple of 2 in each page or program",
   );
 });
 

@@ -16,6 +16,7 @@ import { isGymnasium } from "../settings/gymnasium.ts";
 import {
   type GameOptions,
   gameOptions,
+  isGame,
   type RunPlayers,
   separateRoles,
 } from "./games.ts";
@@ -390,7 +391,10 @@ async function makeSets(
     ? undefined
     : await makeHost(config, hosting);
   const kept = new Map<number, VecEnv>();
-  const evaluation = (numEnvs: number): VecEnv => {
+  const evaluation = (wanted: number): VecEnv => {
+    // Agents of a page's world are rows: as many as in training fill whole worlds.
+    const step = isPage(id) && !isGame(config) ? config.numEnvs : 1;
+    const numEnvs = step * Math.ceil(wanted / step);
     const kwargs = {
       ...games.evaluation(numEnvs),
       ...envKwargs,
