@@ -1,8 +1,7 @@
-import type { Space } from "@bellman/types";
 import { isPromise, Numbers, Place, type SavedWorld } from "./place.ts";
 import { HEAD, joined, spread } from "./rows.ts";
 import { replace, revive } from "./saved_text.ts";
-import type { GameParameters, GameWorld } from "./world.ts";
+import type { GameParameters, GameSpace, GameWorld } from "./world.ts";
 
 /** Version of the messages. */
 const PROTOCOL = 1;
@@ -35,7 +34,7 @@ export type MakeWorld = (
 ) => GameWorld | Promise<GameWorld>;
 
 /** Writes bounds as the messages have them. */
-function plain(space: Space): Space {
+function plain(space: GameSpace): unknown {
   const text = JSON.stringify(space, (_, it) => {
     if (ArrayBuffer.isView(it)) return Array.from(it as Float64Array);
     return Math.abs(it) === Infinity ? it > 0 ? "inf" : "-inf" : it;
@@ -144,7 +143,7 @@ export class Host {
     if (!(Number.isInteger(count) && count >= 1)) {
       world.close?.();
       throw new RangeError(
-        `Cannot make ${numEnvs} environments of worlds with ${agents} agents`,
+        `Cannot make ${numEnvs} environments of worlds with ${agents} agents: expected a multiple of ${agents} in each page or program`,
       );
     }
     while (worlds.length < count) {

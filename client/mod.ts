@@ -3,15 +3,15 @@
  *
  * @example
  * ```ts
- * import { connect } from "@bellman/client";
+ * import { connect, type GameReset } from "@bellman/client";
  * import { assertEquals } from "@std/assert";
  *
  * class Guess {
- *   readonly observationSpace = { type: "discrete", n: 2 } as const;
- *   readonly actionSpace = { type: "discrete", n: 2 } as const;
+ *   observationSpace = { type: "discrete", n: 2 };
+ *   actionSpace = { type: "discrete", n: 2 };
  *   #hint = 0;
  *
- *   reset({ random }: { random: { integer(n: number): number } }) {
+ *   reset({ random }: GameReset) {
  *     this.#hint = random.integer(2);
  *     return this.#hint;
  *   }
@@ -33,6 +33,7 @@ export type { GameValue } from "./rows.ts";
 export type {
   GameParameters,
   GameReset,
+  GameSpace,
   GameStep,
   GameWorld,
   WatchedStep,

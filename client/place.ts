@@ -1,4 +1,5 @@
 /** A world among others that step together: its rows, its random stream, its episode. */
+import type { Space } from "@bellman/types";
 import { RandomStream } from "./random.ts";
 import { choicesOf, type GameValue, joined, Rows, spread } from "./rows.ts";
 import type {
@@ -28,11 +29,13 @@ export class Numbers {
     { observationSpace, actionSpace, actionMasks }: GameWorld,
     readonly rows: number,
   ) {
+    // Rows refuse what is none.
+    const [seen, acted] = [observationSpace, actionSpace] as Space[];
     const bits = (n: number) => ({ type: "multiBinary", n }) as const;
-    this.actions = new Rows(actionSpace, rows);
-    this.observations = new Rows(observationSpace, rows);
-    this.finals = new Rows(observationSpace, rows);
-    if (actionMasks) this.masks = new Rows(bits(choicesOf(actionSpace)), rows);
+    this.actions = new Rows(acted, rows);
+    this.observations = new Rows(seen, rows);
+    this.finals = new Rows(seen, rows);
+    if (actionMasks) this.masks = new Rows(bits(choicesOf(acted)), rows);
     this.rewards = new Rows({
       ...{ type: "box", dtype: "float64", shape: [], low: 0, high: 0 },
     }, rows);

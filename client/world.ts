@@ -4,6 +4,9 @@ import type { GameValue } from "./rows.ts";
 /** Numbers, texts and flags of a game that a trainer sets, by name. */
 export type GameParameters = Readonly<Record<string, unknown>>;
 
+/** Space as plain data: in a field of a class `type` is any text to TypeScript. */
+export type GameSpace = Space | { readonly type: string };
+
 /** What an episode begins with. */
 export interface GameReset {
   /**
@@ -49,10 +52,10 @@ export interface WatchedStep extends GameStep {
  * some frames later.
  */
 export interface GameWorld {
-  /** Space of an observation, as plain data. */
-  readonly observationSpace: Space;
+  /** Space of an observation. */
+  readonly observationSpace: GameSpace;
   /** Space of an action. */
-  readonly actionSpace: Space;
+  readonly actionSpace: GameSpace;
   /**
    * Number of agents, which act side by side with one policy.
    *
