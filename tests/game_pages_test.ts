@@ -83,7 +83,7 @@ Deno.test("the program of a run from elsewhere is not started unasked", async ()
   assertMatch(err, /would start ".*counter_game.ts.*"; read that code first/);
 });
 
-Deno.test("a person who plays alone is recorded, and cloned", async () => {
+Deno.test("a person who plays alone is recorded, and cloned, and the clone recorded", async () => {
   const env = `--env=${programOf("chase_game")}`, out = `${root}/demo`;
   const args = ["record", env, "--episodes=3", `--out=${out}`];
   const { code, out: told, err } = await capture(...args);
@@ -104,6 +104,17 @@ Deno.test("a person who plays alone is recorded, and cloned", async () => {
     ...["bc", `--data=${out}`, env, "--steps=100", "--quiet"],
     ...["--set=evaluationEpisodes=2", `--out=${root}/clone`],
   ]);
+  const again = await capture(
+    ...["record", `${root}/clone`, "--episodes=2", "--append", "--trust"],
+    `--out=${out}`,
+  );
+  assertMatch(again.out, /^Recorded 2 episodes, 40 steps/, again.err);
+  const played = await capture("play", `${root}/clone`, "--trust");
+  assertEquals(played.code, 2);
+  assertMatch(
+    played.err,
+    /Cannot draw program:.*: a game is drawn where it runs/,
+  );
 });
 
 Deno.test("agents of one world are evaluated in whole worlds", async () => {
@@ -142,6 +153,10 @@ const REFUSED: Record<string, [string[], string]> = {
   "modules": [
     ["--env=program:true", "--set=envModules=[game.ts]"],
     "the game is what its address or command names",
+  ],
+  "videos": [
+    ["--env=program:true", "--every=99"],
+    "Cannot use videoInterval with program:true: a game is drawn where it runs",
   ],
   "a program that ends": [
     ["--env=program:exit 3"],

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { makeVec } from "../mod.ts";
+import { checkEnv, make, makeVec } from "../mod.ts";
 import { cloneBatch } from "../spaces/batch.ts";
-import { PageVecEnv } from "./mod.ts";
+import { PageVecEnv, registerPage } from "./mod.ts";
 import {
   inPages,
   inPrograms,
@@ -107,6 +107,18 @@ Deno.test("an episode that cannot be played again is cut off by the next step", 
     assertEquals(step.lost, undefined);
     assertEquals([...env.step(Int32Array.of(0)).truncated], [0]);
   }));
+
+Deno.test("one world is an environment", () => {
+  const id = programOf("chase_game");
+  registerPage(id);
+  const env = make(id);
+  try {
+    checkEnv(env, { steps: 100, playSeconds: 0, render: false });
+    assertThrows(() => env.render(), TypeError, "Cannot draw program:");
+  } finally {
+    env.close();
+  }
+});
 
 Deno.test("agents of a world are rows side by side", () =>
   inPrograms(

@@ -3,7 +3,11 @@ import {
   type EnvKwargs,
   type RegistryOptions,
 } from "../registry/registry.ts";
-import { gameMakers, type WorldOptions } from "../self_play/make_game.ts";
+import {
+  gameMakers,
+  OnlyEnv,
+  type WorldOptions,
+} from "../self_play/make_game.ts";
 import { RowsWorld } from "../self_play/rows_world.ts";
 import {
   PageVecEnv,
@@ -67,11 +71,10 @@ export function registerPage(
   registry.set(id, {
     ...spec,
     limitsItself: true,
-    make() {
-      throw new TypeError(
-        `Cannot make a single environment of ${id}: a game is drawn where it runs, and makeVec steps it without pictures`,
-      );
-    },
+    make: (kwargs) =>
+      new OnlyEnv(rows(1, kwargs), () => {
+        throw new TypeError(`Cannot draw ${id}: a game is drawn where it runs`);
+      }),
     recordsInfo: true,
     makeVec: ({ numEnvs, kwargs }) => rows(numEnvs, kwargs),
   });

@@ -2,8 +2,6 @@ import type {
   Batch,
   Env,
   EnvSpec,
-  RenderOptions,
-  RgbImage,
   Space,
   SpaceValue,
   StateTree,
@@ -165,31 +163,36 @@ export function gameMakers(
   return {
     makeWorld,
     limitsItself: true,
-    make: (kwargs, { maxEpisodeSteps = spec.maxEpisodeSteps } = {}) =>
-      new GameEnv(game({ numEnvs: 1, maxEpisodeSteps, kwargs })),
+    make(kwargs, { maxEpisodeSteps = spec.maxEpisodeSteps } = {}) {
+      const env = game({ numEnvs: 1, maxEpisodeSteps, kwargs });
+      return new OnlyEnv(env, (options) => env.world.render(0, options));
+    },
     makeVec: game,
   };
 }
 
-/** One seat of one world as a single environment. */
-export class GameEnv implements Env {
-  /** Space of the seat's observations. */
+/** The only environment of a vector as a single one. */
+export class OnlyEnv implements Env {
+  /** Space of its observations. */
   readonly observationSpace: Space;
-  /** Space of the seat's actions. */
+  /** Space of its actions. */
   readonly actionSpace: Space;
   /** Metadata of the game. */
   readonly spec?: EnvSpec;
   /** Masks of the newest observation, if the game has some. */
   readonly actionMasks?: () => Uint8Array;
-  /** The game. */
-  readonly game: SelfPlayVecEnv;
+  /** Renders the game. */
+  readonly render: Env["render"];
+  /** The vector. */
+  readonly game: VecEnv;
   readonly #actions: Batch;
   #hasEnded = false;
   #masks: Uint8Array | undefined;
 
-  /** Takes a game of one world. */
-  constructor(game: SelfPlayVecEnv) {
+  /** Takes a vector of one environment, and what renders it. */
+  constructor(game: VecEnv, render: Env["render"]) {
     this.game = game;
+    this.render = render;
     this.observationSpace = game.observationSpace;
     this.actionSpace = game.actionSpace;
     this.spec = game.spec;
@@ -247,11 +250,6 @@ export class GameEnv implements Env {
     this.game.load(saved.game);
     this.#hasEnded = saved.hasEnded as boolean;
     this.#masks = (saved.masks as Uint8Array | null)?.slice();
-  }
-
-  /** Renders the game. */
-  render(options?: RenderOptions): RgbImage {
-    return this.game.world.render(0, options);
   }
 
   /** Frees the game. */

@@ -16,8 +16,7 @@ export function programOf(id: string): string | undefined {
 
 /** Throws for settings that are of no use to a game in a page or a program. */
 export function checkPageSettings(
-  { env, vectorization, envModules, maxEpisodeSteps, infoStatistics }:
-    RunConfig,
+  { env, vectorization, envModules, ...config }: RunConfig,
 ): void {
   const refuse = (setting: string, expected: string) =>
     new UsageError(`Cannot use ${setting} with ${env}: ${expected}`);
@@ -30,10 +29,13 @@ export function checkPageSettings(
   if (envModules.length > 0) {
     throw refuse("envModules", "the game is what its address or command names");
   }
-  if (maxEpisodeSteps !== null) {
+  if (config.maxEpisodeSteps !== null) {
     throw refuse("maxEpisodeSteps", "its worlds truncate episodes themselves");
   }
-  if (infoStatistics.length > 0) {
+  if (config.infoStatistics.length > 0) {
     throw refuse("infoStatistics", "its steps have no info");
+  }
+  if (config.videoInterval > 0) {
+    throw refuse("videoInterval", "a game is drawn where it runs");
   }
 }
