@@ -37,6 +37,7 @@ function givenAddress(): string | undefined {
  * @param make Makes a world.
  * @param options The trainer's address.
  * @returns False where there is no trainer.
+ * @throws {TypeError} If there is no WebSocket.
  * @throws {RangeError} If the page's address names a trainer of another machine.
  *
  * @example
@@ -53,6 +54,11 @@ export function connect(
   { address = givenAddress() }: ConnectOptions = {},
 ): boolean {
   if (!address) return false;
+  if (!("WebSocket" in globalThis)) {
+    throw new TypeError(
+      "Cannot connect without WebSocket, which Node has from version 22 on",
+    );
+  }
   const host = new Host(make), socket = new WebSocket(address);
   socket.binaryType = "arraybuffer";
   socket.onmessage = async ({ data }) => {

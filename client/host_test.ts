@@ -283,3 +283,17 @@ Deno.test("a page connects to this machine alone", () => {
     });
   }
 });
+
+Deno.test("a program without a WebSocket says so", () => {
+  const here = globalThis as { WebSocket?: unknown }, before = here.WebSocket;
+  try {
+    delete here.WebSocket;
+    assertThrows(
+      () => connect(counter(), { address: "ws://127.0.0.1:1/" }),
+      TypeError,
+      "Cannot connect without WebSocket, which Node has from version 22 on",
+    );
+  } finally {
+    here.WebSocket = before;
+  }
+});

@@ -55,8 +55,10 @@ export function describeEnd(
   const how = signal === undefined
     ? `ended with code ${code}`
     : `was ended by ${signal}`;
-  const last = prints.trimEnd().split("\n").at(-1)!.trim();
-  return last === "" ? how : `${how}: its last line is '${last}'`;
+  // The stack of an error, and Node's version below that, say less than the error.
+  const last = prints.split("\n").map((it) => it.trim())
+    .findLast((it) => it !== "" && !/^(at |Node\.js v)/.test(it));
+  return last === undefined ? how : `${how}: its last line is '${last}'`;
 }
 
 /** A process that is spoken to: each request has an answer. It ends with its input. */

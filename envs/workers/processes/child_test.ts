@@ -1,6 +1,6 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { HostFailure } from "../host_failure.ts";
-import { ChildProcess, PARENT } from "./child.ts";
+import { ChildProcess, describeEnd, PARENT } from "./child.ts";
 import { frameOf } from "./frames.ts";
 import { assertNoneLeft, isGone, isProcess } from "./testdata/processes.ts";
 
@@ -217,4 +217,22 @@ Deno.test("a child whose prints nobody reads any more goes on", async () => {
   const prints = new TextDecoder().decode(stdout);
   assert(prints.includes("stderr says a"), prints);
   assert(prints.includes("stderr says b"), prints);
+});
+
+Deno.test("the end of a child is told by what it said last", () => {
+  const said = (prints: string) => describeEnd({ code: 1, prints });
+  const error = "TypeError: no ball";
+  for (
+    const prints of [
+      `x = 1\n\n${error}\n    at f (a.js:1:2)\n    at b.js:3\n\nNode.js v22.1.0\n`,
+      `error: ${error}\n    at file:///game.ts:1:2\n`,
+      `Traceback\n  File "game.py", line 1\n${error}`,
+    ]
+  ) {
+    assertMatch(
+      said(prints),
+      /its last line is '(error: )?TypeError: no ball'$/,
+    );
+  }
+  assertEquals(said(" \n"), "ended with code 1");
 });
