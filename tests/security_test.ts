@@ -82,7 +82,7 @@ function copyOf(
 }
 
 /** Why code of a run is not run. */
-const UNKNOWN = "who made it is not known";
+const UNKNOWN = "it may be somebody else's";
 
 /** Each way to act in a run's environment, with what is said of it. */
 function commandsOn(folder: string): [string, string[]][] {

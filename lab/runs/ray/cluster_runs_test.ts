@@ -276,7 +276,7 @@ test("a node resumes no run that names code from elsewhere", async () => {
   const { end } = await made(task);
   assertEquals([end.code, end.message], [
     2,
-    `Cannot resume ${dir}: who made it is not known and would import file://${module}; read that code first, then add --trust`,
+    `Cannot resume ${dir}: it may be somebody else's and would import file://${module}; read that code first, then add --trust`,
   ]);
   assertEquals(existsSync(marker), false);
 });

@@ -343,7 +343,7 @@ export function admitRun(
   const code = codeOf(config, { environment });
   const refusal = isTrusted ? undefined : refusalOf(
     foreignCode(code, folder.dir),
-    `${command} ${folder.dir}: who made it is not known`,
+    `${command} ${folder.dir}: it may be somebody else's`,
     trust,
   );
   if (refusal !== undefined) throw refusal;
