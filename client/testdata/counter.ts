@@ -67,10 +67,14 @@ export class Counter implements GameWorld {
     this.save = () => ({
       ...{ x: this.#x, t: this.#t },
       halves: Float64Array.of(this.#x / 2),
+      name: "inf",
     });
   }
 
-  load({ halves, t }: { halves: Float64Array; t: number }): void {
+  load(
+    { halves, t, name }: { halves: Float64Array; t: number; name: string },
+  ): void {
+    if (name !== "inf") throw new TypeError(`its name is ${name}`);
     this.#x = 2 * halves[0];
     this.#t = t;
   }

@@ -353,7 +353,11 @@ class PageProgram implements HostProgram {
 
   #parsed(answer: string): Told {
     try {
-      const told = JSON.parse(answer, (_, it) => INFINITIES.get(it) ?? it);
+      const told = JSON.parse(answer);
+      // The states of worlds may have such texts, too.
+      if (told?.type === "opened") {
+        return JSON.parse(answer, (_, it) => INFINITIES.get(it) ?? it);
+      }
       if (typeof told?.type === "string") return told;
     } catch {
       // What it is instead is said below.
