@@ -33,6 +33,9 @@ import { tiedCommand } from "./_tied.ts";
 /** Version of the messages. */
 const PROTOCOL = 1;
 
+/** Time for a program that has closed its connection to end. */
+const LAST_WORDS_MS = 500;
+
 /** Infinite bounds, which JSON has as texts. */
 const INFINITIES = new Map<unknown, number>([
   ["inf", Infinity],
@@ -343,13 +346,23 @@ class PageProgram implements HostProgram {
 
   /** Sends a message, and waits for the answer; throws what the game threw. */
   async #ask(message: PageMessage): Promise<PageMessage> {
-    const answer = await this.#connection!.ask(message);
+    const answer = await this.#connection!.ask(message).catch(this.#leave);
     if (typeof answer !== "string") return answer;
     const told = this.#parsed(answer);
     if (told.type !== "error") return answer;
     const { name, message: text, stack } = told as unknown as SentError;
     throw new HostFailure("error", String(text), { name, stack });
   }
+
+  /** Throws why a program has closed its connection: its end says more. */
+  #leave = async (gone: HostFailure): Promise<never> => {
+    const { program } = this.#group;
+    if (program !== undefined && gone.reason === "exit") {
+      const late = new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS));
+      await Promise.race([this.#guest!.failed, late]);
+    }
+    throw gone;
+  };
 
   #parsed(answer: string): Told {
     try {

@@ -1,5 +1,5 @@
 /** Pages and programs that break: their rows are cut off once, and they are replaced. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import {
   type GameOptions,
   inPages,
@@ -153,4 +153,6 @@ Deno.test("a program that is killed is replaced", () =>
     begin(it);
     Deno.kill(it.env.pids()[1], "SIGKILL");
     assertEquals(await lostRows(it), [2, 3]);
+    // Not only that it is gone, but why.
+    assertMatch(it.failures[0].message, /^its program was ended by SIGKILL/);
   }));
