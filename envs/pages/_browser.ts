@@ -30,7 +30,9 @@ const LOOK_MS = 20;
 /** Time for a tab to close, in milliseconds. */
 const CLOSE_MS = 10_000;
 
-const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Waits for milliseconds. */
+export const later = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Finds a browser of this machine, or the one that is named. */
 async function findBrowser(named: string): Promise<string> {

@@ -25,22 +25,13 @@ import {
   NO_ANSWER,
 } from "../workers/threads/_worker_messages.ts";
 import type { HostProgram } from "../workers/threads/serve_worker.ts";
-import { Browser, type Tab } from "./_browser.ts";
+import { Browser, later, type Tab } from "./_browser.ts";
 import { type Connection, Door, type PageMessage } from "./_door.ts";
 import { refusal } from "./_refusal.ts";
 import { tiedCommand } from "./_tied.ts";
 
 /** Version of the messages. */
 const PROTOCOL = 1;
-
-/** Time for a program that has closed its connection to end. */
-const LAST_WORDS_MS = 500;
-
-/** Infinite bounds, which JSON has as texts. */
-const INFINITIES = new Map<unknown, number>([
-  ["inf", Infinity],
-  ["-inf", -Infinity],
-]);
 
 /** A group in a page, or in a program. */
 export interface PageGroup {
@@ -346,7 +337,13 @@ class PageProgram implements HostProgram {
 
   /** Sends a message, and waits for the answer; throws what the game threw. */
   async #ask(message: PageMessage): Promise<PageMessage> {
-    const answer = await this.#connection!.ask(message).catch(this.#leave);
+    const asked = this.#connection!.ask(message);
+    const answer = await asked.catch(async (gone: HostFailure) => {
+      // The end of a program says more than that it is gone.
+      const isProgram = this.#group.program !== undefined;
+      if (isProgram) await Promise.race([this.#guest!.failed, later(500)]);
+      throw gone;
+    });
     if (typeof answer !== "string") return answer;
     const told = this.#parsed(answer);
     if (told.type !== "error") return answer;
@@ -354,22 +351,15 @@ class PageProgram implements HostProgram {
     throw new HostFailure("error", String(text), { name, stack });
   }
 
-  /** Throws why a program has closed its connection: its end says more. */
-  #leave = async (gone: HostFailure): Promise<never> => {
-    const { program } = this.#group;
-    if (program !== undefined && gone.reason === "exit") {
-      const late = new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS));
-      await Promise.race([this.#guest!.failed, late]);
-    }
-    throw gone;
-  };
-
   #parsed(answer: string): Told {
     try {
       const told = JSON.parse(answer);
       // The states of worlds may have such texts, too.
       if (told?.type === "opened") {
-        return JSON.parse(answer, (_, it) => INFINITIES.get(it) ?? it);
+        return JSON.parse(
+          answer,
+          (_, it) => it === "inf" ? Infinity : it === "-inf" ? -Infinity : it,
+        );
       }
       if (typeof told?.type === "string") return told;
     } catch {

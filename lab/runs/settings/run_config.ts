@@ -42,7 +42,7 @@ export interface RunConfig {
    */
   parameters: Record<string, unknown>;
   /**
-   * Browser for environments of page: the path of Chromium or Chrome, auto to find one, or none for pages that people open.
+   * Browser of games in pages: the path of Chromium or Chrome, auto to find one, or none for pages that people open.
    *
    * @default "auto"
    */
