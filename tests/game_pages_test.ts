@@ -83,6 +83,15 @@ Deno.test("the program of a run from elsewhere is not started unasked", async ()
   assertMatch(err, /would start ".*counter_game.ts.*"; read that code first/);
 });
 
+Deno.test("runs of an experiment play in programs, too", async () => {
+  const dir = `${root}/seeds`, env = `--env=${programOf("counter_game")}`;
+  const { code, out, err } = await train(
+    [...SMALL, env, "--seeds=2", "--out", dir],
+  );
+  assertEquals(code, 0, err);
+  assertMatch(out, /2 of 2 cells finished/);
+});
+
 Deno.test("a person who plays alone is recorded, and cloned, and the clone recorded", async () => {
   const env = `--env=${programOf("chase_game")}`, out = `${root}/demo`;
   const args = ["record", env, "--episodes=3", `--out=${out}`];

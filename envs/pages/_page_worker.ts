@@ -74,10 +74,15 @@ const ANSWERS = {
 
 /** What all groups of a thread share. */
 class Station {
-  readonly door = new Door();
+  #door?: Door;
   /** Secret of the pages that people open. */
   readonly shared: string = crypto.randomUUID();
   #browser?: Promise<Browser>;
+
+  /** Opens only for a group, which then hears why it cannot. */
+  get door(): Door {
+    return this.#door ??= new Door();
+  }
 
   /** Opens a page, in another browser where the one before ends meanwhile. */
   async open(url: string, named: string): Promise<[Browser, Tab]> {

@@ -226,6 +226,16 @@ Deno.test("a program that does not connect in time is one line", () => {
   );
 });
 
+Deno.test("programs without the network are one line at once", {
+  permissions: { read: true, write: true, run: true, env: true, sys: true },
+}, () => {
+  assertThrows(
+    () => new PageVecEnv("program:true", { numEnvs: 1 }),
+    Error,
+    "Cannot start environment 0: Requires net access",
+  );
+});
+
 Deno.test("rows that do not fill worlds are refused", () => {
   assertThrows(
     () =>

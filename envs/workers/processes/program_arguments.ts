@@ -12,13 +12,20 @@ const PERMISSIONS = [
   "import",
 ] as const;
 
-/** Lists flags for the permissions that this process has without bounds. */
+/** Lists flags for the permissions that this process has whole, and for this machine. */
 export function ownPermissions(): string[] {
-  return PERMISSIONS.filter((name) => {
-    // A part of it may have been denied; which one cannot be found out.
-    const { state, partial } = Deno.permissions.querySync({ name });
-    return state === "granted" && !partial;
-  }).map((name) => `--allow-${name}`);
+  const own = PERMISSIONS.filter((name) => isWhole({ name }) === true);
+  const isHere = isWhole({ name: "net" }) === undefined &&
+    isWhole({ name: "net", host: "127.0.0.1" });
+  return [...own, ...isHere ? ["net=127.0.0.1"] : []]
+    .map((it) => `--allow-${it}`);
+}
+
+/** Says if a permission is granted: false if a part of it may have been denied. */
+function isWhole(permission: Deno.PermissionDescriptor): boolean | undefined {
+  // Which part that is cannot be found out.
+  const { state, partial } = Deno.permissions.querySync(permission);
+  return state === "granted" ? !partial : undefined;
 }
 
 /**

@@ -24,23 +24,33 @@ Deno.test("a process may do no more than it is permitted", () => {
   );
 });
 
-Deno.test("what is denied here in part is not permitted there", () => {
+/** Flags for another process, of one with these. */
+function flagsOf(...flags: string[]): string[] {
   const script = `
     import { ownPermissions } from "${
     import.meta.resolve("./program_arguments.ts")
   }";
     console.log(JSON.stringify(ownPermissions()));`;
   const program = `data:text/javascript,${encodeURIComponent(script)}`;
-  const denied = ["--deny-read=/etc", "--deny-net=localhost"];
   const config = [
     `--config=${new URL("../../../deno.json", import.meta.url).pathname}`,
   ];
   const { stdout } = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", ...config, ...denied, program],
+    args: ["run", "--no-check", "--no-prompt", ...config, ...flags, program],
   }).outputSync();
-  const own = JSON.parse(new TextDecoder().decode(stdout)) as string[];
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+Deno.test("what is denied here in part is not permitted there", () => {
+  const own = flagsOf("-A", "--deny-read=/etc", "--deny-net=localhost");
   assertEquals(own.includes("--allow-write"), true);
   assertEquals(own.filter((it) => /read|net/.test(it)), []);
+});
+
+Deno.test("the addresses of this machine are permitted there as here", () => {
+  const own = flagsOf("--allow-read", "--allow-net=127.0.0.1,example.org");
+  assertEquals(own, ["--allow-read", "--allow-net=127.0.0.1"]);
+  assertEquals(flagsOf("--allow-net=127.0.0.1:80"), []);
 });
 
 Deno.test("processes that cannot be served are one clear error at once", {
