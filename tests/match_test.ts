@@ -46,6 +46,14 @@ Deno.test("people who play a program are recorded, and cloned", async () => {
     ...["bc", `--data=${out}`, ENV, "--steps=100", "--quiet"],
     ...["--set=evaluationEpisodes=2", `--out=${root}/clone`],
   ]);
+  for (const  of of["--max-steps=3", "--stochastic"]) {
+    const none = await capture("record", ENV, of, `--out=${root}/none`);
+    assertEquals(none.code, 2);
+    assertStringIncludes(
+      none.err,
+      `Cannot record people with ${of.split("=")[0]}`,
+    );
+  }
   const { code, err } = await capture(
     ...["record", "--env=CartPole-v1", `--out=${root}/none`],
   );

@@ -24,6 +24,9 @@ import {
   maxStepsOf,
 } from "../options/agent.ts";
 
+/** Options that people have, too. */
+const OF_PEOPLE = ["out", "episodes", "append", "env", "seed", "debug"];
+
 /** `record`: writes episodes of trained agents as data to learn from. */
 export const recordCommand: Command = {
   name: "record",
@@ -60,6 +63,13 @@ export const recordCommand: Command = {
         "Cannot record against human: expected random, scripted, minimax:N or a run",
       );
     }
+    const named = [...options.values.keys(), ...switches];
+    const idle = named.find((it) => isByPeople && !OF_PEOPLE.includes(it));
+    if (idle !== undefined) {
+      throw new UsageError(
+        `Cannot record people with --${idle}, which is for agents: expected the folder of a run`,
+      );
+    }
     const episodes = integerOf(options, "episodes", { fallback: 20 });
     const maxSteps = maxStepsOf(options);
     const agents = runs.map((run) => {
@@ -68,8 +78,14 @@ export const recordCommand: Command = {
         ? agent
         : { ...agent, config: { ...agent.config, env } };
     });
+    const seed = integerOf(options, "seed", {
+      minimum: 0,
+      fallback: undefined,
+    });
     const record = (given: RecordRunsOptions) =>
-      isByPeople ? recordPeople(env, given) : recordRuns(agents, given);
+      isByPeople
+        ? recordPeople(env, { ...given, seed })
+        : recordRuns(agents, given);
     const shown = displayOn(io, { quiet: true, speed: () => "" });
     const { signal, release } = await interruptSignal(() =>
       shown.io.err("\nInterrupted\n")
