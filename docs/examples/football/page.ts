@@ -63,7 +63,7 @@ const RIGHT = person("ArrowUp ArrowLeft ArrowDown ArrowRight");
 
 /** Plays an action of each side for its ticks, at 60 frames a second. */
 async function play(match: Match, minds: readonly Mind[]) {
-  const { game } = match, from = game.ball.getPosition().x;
+  const { game } = match;
   const action = minds.map((it, side) => it(game, side));
   let goal = 0;
   for (let i = 0; i < TICKS && goal === 0; i++) {
@@ -71,7 +71,7 @@ async function play(match: Match, minds: readonly Mind[]) {
     draw(game);
     await new Promise(requestAnimationFrame);
   }
-  return { ...match.judge(goal, from), action, goal };
+  return { ...match.judge(goal), action, goal };
 }
 
 /** A match that two people play where a trainer watches them. */

@@ -41,16 +41,16 @@ const minds = await Promise.all(agents.map(async (it) => {
 }));
 const sides = [minds[0], minds[1] ?? scripted];
 const match = new Match(), reset = { random, parameters: { guidance: 0 } };
-for (;;) {
+for (let goal = 0; goal !== 1;) {
   match.reset(reset);
   const gif = new GifWriter(file, match.framesPerSecond);
-  for (let step; !step?.terminated[0] && !step?.truncated[0];) {
+  for (let isOver = false; !isOver;) {
     await gif.show(draw(match.game));
-    step = match.step(sides.map((it, side) => it(match.game, side)));
-    if (step.reward[0] !== 1) continue;
-    await gif.show(draw(match.game));
-    console.log(await gif.finish());
-    Deno.exit();
+    const step = match.step(sides.map((it, side) => it(match.game, side)));
+    isOver = step.terminated[0] || step.truncated[0];
+    goal = step.reward[0];
   }
-  await gif.abort();
+  await gif.show(draw(match.game));
+  if (goal === 1) console.log(await gif.finish());
+  else await gif.abort();
 }

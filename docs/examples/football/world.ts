@@ -72,10 +72,9 @@ export class Match {
   }
 
   step(actions: readonly number[]) {
-    const from = this.game.ball.getPosition().x;
     let goal = 0;
     for (let i = 0; i < TICKS && goal === 0; i++) goal = this.tick(actions);
-    return this.judge(goal, from);
+    return this.judge(goal);
   }
 
   /** Moves on by a tick; returns 1 or -1 for a goal. */
@@ -86,10 +85,10 @@ export class Match {
     return game.tick();
   }
 
-  /** Tells what a step came to, from where the ball was before it. */
-  judge(goal: number, from: number) {
-    const moved = this.game.ball.getPosition().x - from;
-    const reward = goal + this.#guidance * moved, isOver = goal !== 0;
+  /** Tells what a step came to; guidance is for each metre that the ball rolls. */
+  judge(goal: number) {
+    const rolled = this.game.ball.getLinearVelocity().x / this.framesPerSecond;
+    const reward = goal + this.#guidance * rolled, isOver = goal !== 0;
     const isLate = !isOver && ++this.#steps >= LIMIT;
     const each = <T>(...values: T[]) => values.slice(0, this.agents);
     return {

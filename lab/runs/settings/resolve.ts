@@ -165,7 +165,9 @@ function familyOf(env: string): string {
 }
 
 /** Settings that are mappings, which are added to those of the preset or the file. */
-const MAPPINGS = ["envKwargs", "evaluationEnvKwargs", "opponents"];
+const MAPPINGS = [
+  ...["envKwargs", "evaluationEnvKwargs", "opponents", "parameters"],
+];
 
 /** Merges settings into those of the preset or the file; null removes an option. */
 function withOptions(

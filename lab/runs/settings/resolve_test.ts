@@ -106,6 +106,14 @@ Deno.test("settings of opponents are added to a preset's", () => {
   assertEquals(opponentsOf(["opponents", null]), null);
 });
 
+Deno.test("parameters of episodes are added to a file's", () => {
+  const { parameters } = resolveConfig("ppo", {
+    file: { name: "x.yaml", text: "parameters: {wind: 1, speed: 2}" },
+    entries: [["env", "page:http://127.0.0.1/"], ["parameters", { wind: 3 }]],
+  });
+  assertEquals(parameters, { wind: 3, speed: 2 });
+});
+
 Deno.test("a game by its former name has the preset of Atari", () => {
   for (const env of ["PongNoFrameskip-v4", "QbertDeterministic-v4"]) {
     const config = resolveConfig("a2c", { entries: [["env", env]] });
