@@ -146,6 +146,9 @@ export class Host {
         `Cannot make ${numEnvs} environments of worlds with ${agents} agents: expected a multiple of ${agents} in each page or program`,
       );
     }
+    if (world.save && !world.load) {
+      throw new TypeError("Cannot save a world that has no 'load'");
+    }
     while (worlds.length < count) {
       worlds.push(await this.#make(kwargs, first / agents + worlds.length));
     }

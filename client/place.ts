@@ -207,9 +207,12 @@ export class Place {
   async load(saved: SavedWorld): Promise<void> {
     this.#parameters = saved.parameters;
     this.#isLost = false;
-    if (this.world.load && saved.state) {
-      await this.world.load(saved.state);
-    } else if (saved.begun) await this.#replay(saved as Required<SavedWorld>);
+    if (saved.begun) await this.#replay(saved as Required<SavedWorld>);
+    else {
+      // Its random stream comes with a reset.
+      await this.#begin();
+      await this.world.load!(saved.state);
+    }
     this.#random.load(saved.random);
   }
 

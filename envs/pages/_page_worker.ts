@@ -223,7 +223,7 @@ class PageProgram implements HostProgram {
     const again = await this.#ask(
       textOf("parameters", { values: this.#parameters }),
     );
-    if (typeof again !== "string") {
+    if (again instanceof Uint8Array) {
       throw this.#fault("a second one to the same message", "one");
     }
     this.#isProven = true;
@@ -341,7 +341,7 @@ class PageProgram implements HostProgram {
   }
 
   /** Sends a message, and waits for the answer; throws what the game threw. */
-  async #ask(message: PageMessage): Promise<PageMessage> {
+  async #ask(message: PageMessage): Promise<Uint8Array | Told> {
     const asked = this.#connection!.ask(message);
     const answer = await asked.catch(async (gone: HostFailure) => {
       // The end of a program says more than that it is gone.
@@ -351,8 +351,8 @@ class PageProgram implements HostProgram {
     });
     if (typeof answer !== "string") return answer;
     const told = this.#parsed(answer);
-    if (told.type !== "error") return answer;
-    const { name, message: text, stack } = told as unknown as SentError;
+    if (told.type !== "error") return told;
+    const { name, message: text, stack = "" } = told as unknown as SentError;
     throw new HostFailure("error", String(text), { name, stack });
   }
 
@@ -378,25 +378,25 @@ class PageProgram implements HostProgram {
 
   async #tell(type: keyof typeof ANSWERS, rest: object): Promise<Told> {
     const answer = await this.#ask(textOf(type, rest)), wanted = ANSWERS[type];
-    if (typeof answer !== "string") {
+    if (answer instanceof Uint8Array) {
       throw this.#fault(`${answer.length} bytes`, `the text '${wanted}'`);
     }
-    const told = this.#parsed(answer);
-    if (told.type === wanted) return told;
-    throw this.#fault(`'${told.type}'`, `'${wanted}'`);
+    if (answer.type === wanted) return answer;
+    throw this.#fault(`'${answer.type}'`, `'${wanted}'`);
   }
 
   #opened(told: Told): () => GroupAnswer {
-    const { observationSpace, actionSpace, masks, framesPerSecond } = told;
+    const { masks, framesPerSecond } = told;
     if (told.protocol !== PROTOCOL) {
       throw this.#fault(`of protocol ${told.protocol}`, `protocol ${PROTOCOL}`);
     }
-    for (const name of ["observationSpace", "actionSpace"] as const) {
-      if (told[name] === undefined) {
-        throw this.#fault(`without ${name}`, "the spaces of a world");
-      }
-      checkSpace(told[name]);
-    }
+    const [observationSpace, actionSpace] =
+      (["observationSpace", "actionSpace"] as const).map((name) => {
+        if (told[name] === undefined) {
+          throw this.#fault(`without ${name}`, "the spaces of a world");
+        }
+        return spaceOf(told[name]);
+      });
     const { maxEpisodeSteps, rewardThreshold } = told.spec ?? {};
     return () => ({
       opened: {
@@ -431,7 +431,7 @@ class PageProgram implements HostProgram {
     }
   }
 
-  #begun(answer: PageMessage): () => GroupAnswer {
+  #begun(answer: Uint8Array | Told): () => GroupAnswer {
     const bytes = this.#bytes(answer, () => this.#sizes!.begun);
     return () => {
       this.#reader!.readObservations(bytes);
@@ -439,7 +439,7 @@ class PageProgram implements HostProgram {
     };
   }
 
-  #stepped(answer: PageMessage, isWatched: boolean): () => GroupAnswer {
+  #stepped(answer: Uint8Array | Told, isWatched: boolean): () => GroupAnswer {
     const { fixed, row } = this.#sizes!, rows = this.#group.range.numEnvs;
     const bytes = this.#bytes(answer, (it) => {
       const from = fixed - padded(2 * rows);
@@ -462,15 +462,23 @@ class PageProgram implements HostProgram {
   }
 
   /** Checks the length of numbers. */
-  #bytes(answer: PageMessage, wanted: (it: Uint8Array) => number): Uint8Array {
-    if (typeof answer === "string") {
-      const { type } = this.#parsed(answer);
-      throw this.#fault(`the text '${type}'`, "numbers");
+  #bytes(
+    answer: Uint8Array | Told,
+    wanted: (it: Uint8Array) => number,
+  ): Uint8Array {
+    if (!(answer instanceof Uint8Array)) {
+      throw this.#fault(`the text '${answer.type}'`, "numbers");
     }
     const size = wanted(answer);
     if (answer.length === size) return answer;
     throw this.#fault(`of ${answer.length} bytes`, `${size}`);
   }
+}
+
+/** Checks a space. */
+function spaceOf(space: Space): Space {
+  checkSpace(space);
+  return space;
 }
 
 function textOf(type: string, rest: object): string {

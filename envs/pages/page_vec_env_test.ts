@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { checkEnv, make, makeVec } from "../mod.ts";
 import { cloneBatch } from "../spaces/batch.ts";
+import type { StateTree } from "@bellman/types";
 import { PageVecEnv, registerPage } from "./mod.ts";
 import {
   inPages,
@@ -94,6 +95,23 @@ for (const saves of [true, false]) {
     ));
 }
 
+Deno.test("a state is restored in another program as it was saved", async () => {
+  const still = Int32Array.of(0, 0);
+  let saved: StateTree = {};
+  const after: Float64Array[] = [];
+  await inPrograms("noted_game", {}, ({ env }) => {
+    env.reset({ seed: 1 });
+    env.step(still);
+    saved = structuredClone(env.save());
+    after.push(env.step(still).observations.slice() as never);
+  });
+  await inPrograms("noted_game", {}, ({ env, failures }) => {
+    env.load(saved);
+    assertEquals(env.step(still).observations, after[0] as never);
+    assertEquals(failures, []);
+  });
+});
+
 Deno.test("an episode that cannot be played again is cut off by the next step", () =>
   inPrograms("careless_game", { numEnvs: 1 }, ({ env }) => {
     env.reset({ seed: 1 });
@@ -186,6 +204,8 @@ const WRONG: Record<string, string> = {
   two: "it is a second one to the same message, expected one",
   endless: "it is of 32 bytes, expected 40",
   nan: "Cannot use the reward of program:",
+  loadless: "Cannot save a world that has no 'load'",
+  constructor: "no ball",
 };
 
 for (const [argument, message] of Object.entries(WRONG)) {

@@ -14,12 +14,11 @@ export function firstLine(text: string): string {
 export type FailureReason = "error" | "exit" | "timeout";
 
 /** Errors that keep their class on the way from a host. */
-const CLASSES: Record<string, new (message: string) => Error> = {
-  RangeError,
-  SyntaxError,
-  TypeError,
-  EnvDataError: TypeError,
-};
+const CLASSES = new Map<string, new (message: string) => Error>(
+  Object.entries({
+    ...{ RangeError, SyntaxError, TypeError, EnvDataError: TypeError },
+  }),
+);
 
 /**
  * A host that threw, died or stayed silent. Its message and stack are those of
@@ -77,7 +76,7 @@ export class HostFailure extends Error {
    * @returns One of the class that the host threw, with this as its cause.
    */
   toThrow(): Error {
-    const error = new (CLASSES[this.thrown] ?? Error)(this.message);
+    const error = new (CLASSES.get(this.thrown) ?? Error)(this.message);
     error.cause = this;
     return error;
   }

@@ -17,6 +17,9 @@ const OPENED: Record<string, (told: Record<string, unknown>) => unknown> = {
   spaceless: ({ actionSpace: _, ...told }) => told,
   spaces: (told) => ({ ...told, actionSpace: { type: "discrete", n: 0 } }),
   untyped: () => 3,
+  constructor: () => (
+    { type: "error", name: "constructor", message: "no ball" }
+  ),
 };
 
 /** Changes of the answer to a step. */
@@ -36,7 +39,10 @@ const [kind] = Deno.args;
 if (kind === "exit") Deno.exit(3);
 if (kind !== "silent") {
   const fault = kind === "nan" ? kind : undefined;
-  const host = new Host(() => new Counter({ fault }));
+  const made = {
+    load: kind === "loadless" ? undefined : Counter.prototype.load,
+  };
+  const host = new Host(() => Object.assign(new Counter({ fault }), made));
   const socket = new WebSocket(Deno.env.get("BELLMAN_URL")!);
   socket.binaryType = "arraybuffer";
   socket.onmessage = async ({ data }) => {
