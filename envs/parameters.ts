@@ -106,6 +106,8 @@ function scheduled(
 /** Returns of the lesson that a parameter is in. */
 interface Course {
   lesson: number;
+  /** Step at which it began. */
+  since: number;
   returns: number[];
 }
 
@@ -145,7 +147,7 @@ export class Curriculum {
         throw new TypeError(`Cannot set the parameter '${name}': ${fault}`);
       }
       if (lessonsOf(setting)) {
-        this.#courses.set(name, { lesson: 0, returns: [] });
+        this.#courses.set(name, { lesson: 0, since: -1, returns: [] });
       }
     }
     this.#settings = settings;
@@ -194,19 +196,25 @@ export class Curriculum {
    * Counts an episode that ended, which may end lessons.
    *
    * @param episodeReturn Its return.
+   * @param times Steps of its environment, over the run, at which it began and ended:
+   * it counts only for lessons that began earlier; by default for all.
    * @returns Parameters whose lesson ended.
    */
-  observe(episodeReturn: number): string[] {
+  observe(
+    episodeReturn: number,
+    { began = Infinity, ended = 0 }: { began?: number; ended?: number } = {},
+  ): string[] {
     return [...this.#courses.keys()].filter((name) => {
       const course = this.#courses.get(name)!, { returns } = course;
       const { until, episodes = 100 } =
         lessonsOf(this.#settings[name])![course.lesson];
-      if (until === undefined) return false;
+      if (until === undefined || began <= course.since) return false;
       returns.push(episodeReturn);
       if (returns.length > episodes) returns.shift();
       const mean = returns.reduce((sum, it) => sum + it, 0) / returns.length;
       if (returns.length < episodes || mean < until) return false;
       course.lesson++;
+      course.since = ended;
       course.returns = [];
       return true;
     });
@@ -215,8 +223,8 @@ export class Curriculum {
   /** Saves the lessons, and the returns that count for them. */
   save(): StateTree {
     return Object.fromEntries(
-      [...this.#courses].map(([name, { lesson, returns }]) => [name, {
-        ...{ lesson, returns: Float64Array.from(returns) },
+      [...this.#courses].map(([name, { returns, ...course }]) => [name, {
+        ...{ ...course, returns: Float64Array.from(returns) },
       }]),
     );
   }
@@ -229,8 +237,9 @@ export class Curriculum {
   load(state: StateTree): void {
     const all = snapshotRecord(state, [...this.#courses.keys()]);
     for (const [name, course] of this.#courses) {
-      const saved = snapshotRecord(all[name], ["lesson", "returns"]);
+      const saved = snapshotRecord(all[name], ["lesson", "since", "returns"]);
       course.lesson = saved.lesson as number;
+      course.since = saved.since as number;
       course.returns = [...saved.returns as Float64Array];
     }
   }

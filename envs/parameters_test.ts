@@ -82,6 +82,24 @@ Deno.test("wrong parameters are one line", () => {
   }
 });
 
+Deno.test("episodes that began before a lesson do not count for it", () => {
+  const lesson = (value: number) => ({ value, until: 5, episodes: 2 });
+  const lessons = [lesson(1), lesson(2), { value: 3 }];
+  const curriculum = new Curriculum({ speed: { lessons } });
+  const observe = (began: number, ended: number) =>
+    curriculum.observe(9, { began, ended }).length;
+  assertEquals(observe(0, 9) + observe(0, 10), 1);
+  // Three that were under way, of which one began as the lesson before ended.
+  assertEquals(observe(0, 10) + observe(2, 13) + observe(10, 14), 0);
+  const other = new Curriculum({ speed: { lessons } });
+  other.load(structuredClone(curriculum.save()));
+  for (const it of [curriculum, other]) {
+    assertEquals(it.observe(9, { began: 9, ended: 15 }), []);
+    assertEquals(it.observe(9, { began: 11, ended: 15 }), []);
+    assertEquals(it.observe(9, { began: 11, ended: 16 }), ["speed"]);
+  }
+});
+
 Deno.test("environments get the parameters that are drawn for their episodes", () => {
   const heard: unknown[] = [];
   class Heard extends Chase {

@@ -65,7 +65,9 @@ export function parameterCallbacks(
     onStart: apply,
     onStep: apply,
     onEpisode(context, episode) {
-      for (const name of curriculum.observe(episode.return)) {
+      const ended = context.step / context.env!.numEnvs;
+      const times = { began: ended - episode.length, ended };
+      for (const name of curriculum.observe(episode.return, times)) {
         onNotice(
           `Lesson ${
             curriculum.lessons[name]
