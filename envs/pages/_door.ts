@@ -1,11 +1,12 @@
 import { HostFailure } from "../workers/host_failure.ts";
-import { refusal } from "./_refusal.ts";
 
 /** Message of a game or a trainer. */
 export type PageMessage = string | Uint8Array;
 
 /** A game that has connected. */
 export class Connection {
+  /** True once it has sent what nobody had asked for. */
+  isEarly = false;
   readonly #socket: WebSocket;
   #answered?: PromiseWithResolvers<PageMessage>;
   #failure?: HostFailure;
@@ -14,9 +15,7 @@ export class Connection {
     this.#socket = socket;
     socket.binaryType = "arraybuffer";
     socket.onmessage = ({ data }) => {
-      if (!this.#answered) {
-        this.#fail(refusal("it sent two answers"));
-      }
+      this.isEarly ||= this.#answered === undefined;
       this.#answered?.resolve(
         typeof data === "string" ? data : new Uint8Array(data),
       );

@@ -191,7 +191,9 @@ class PageProgram implements HostProgram {
       }
       case "save": {
         const { worlds } = await this.#tell("save", {});
-        return () => ({ snapshot: { worlds: worlds! } });
+        const isSaved = Array.isArray(worlds) && worlds.every(isWorld);
+        if (isSaved) return () => ({ snapshot: { worlds } });
+        throw this.#fault("without states", "one of each world");
       }
       case "load": {
         await this.#tell("load", command.snapshot as object);
@@ -211,8 +213,8 @@ class PageProgram implements HostProgram {
 
   async #setParameters(values: EnvParameters): Promise<() => GroupAnswer> {
     this.#parameters = values;
-    const { unread = [] } = await this.#tell("parameters", { values });
-    return () => ({ unread });
+    const { unread } = await this.#tell("parameters", { values });
+    return () => ({ unread: Array.isArray(unread) ? unread : [] });
   }
 
   async #takeStep(isWatched: boolean): Promise<() => GroupAnswer> {
@@ -342,7 +344,11 @@ class PageProgram implements HostProgram {
 
   /** Sends a message, and waits for the answer; throws what the game threw. */
   async #ask(message: PageMessage): Promise<Uint8Array | Told> {
-    const asked = this.#connection!.ask(message);
+    const connection = this.#connection!;
+    if (connection.isEarly) {
+      throw this.#fault("a second one to the same message", "one");
+    }
+    const asked = connection.ask(message);
     const answer = await asked.catch(async (gone: HostFailure) => {
       // The end of a program says more than that it is gone.
       const isProgram = this.#group.program !== undefined;
@@ -398,6 +404,14 @@ class PageProgram implements HostProgram {
         return spaceOf(told[name]);
       });
     const { maxEpisodeSteps, rewardThreshold } = told.spec ?? {};
+    const isLimit = Number.isInteger(maxEpisodeSteps ?? 1) &&
+      (maxEpisodeSteps ?? 1) >= 1;
+    if (!isLimit || !Number.isFinite(rewardThreshold ?? 0)) {
+      throw this.#fault(
+        `with the spec ${JSON.stringify(told.spec)}`,
+        "numbers",
+      );
+    }
     return () => ({
       opened: {
         ...{ observationSpace, actionSpace, framesPerSecond },
@@ -473,6 +487,12 @@ class PageProgram implements HostProgram {
     if (answer.length === size) return answer;
     throw this.#fault(`of ${answer.length} bytes`, `${size}`);
   }
+}
+
+/** Finds out if this is a world's state; how many steps it plays again is used here. */
+function isWorld(it: unknown): boolean {
+  const { steps = 0 } = Object(it);
+  return it === Object(it) && Number.isInteger(steps);
 }
 
 /** Checks a space. */

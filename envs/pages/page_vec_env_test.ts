@@ -202,6 +202,10 @@ const WRONG: Record<string, string> = {
   short: "it is of 24 bytes, expected 32",
   text: "it is the text 'done', expected numbers",
   two: "it is a second one to the same message, expected one",
+  unsaved: "it is without states, expected one of each world",
+  bounds: "Cannot make a box with the bounds null: expected numbers",
+  nvec: 'Cannot make a multi-discrete space of "33": expected numbers',
+  spec: 'its answer is with the spec {"maxEpisodeSteps":-1}, expected numbers',
   endless: "it is of 32 bytes, expected 40",
   nan: "Cannot use the reward of program:",
   loadless: "Cannot save a world that has no 'load'",
@@ -217,6 +221,7 @@ for (const [argument, message] of Object.entries(WRONG)) {
         try {
           env.reset({ seed: 1 });
           for (let i = 0; i < 3; i++) env.step(Int32Array.of(2));
+          env.save();
         } finally {
           env.close();
         }

@@ -124,6 +124,11 @@ Deno.test("nobody else is let in", async () => {
   assertEquals(await asked(program.address), 409);
   program.cancel();
   assertEquals(await asked(program.address), 403);
+  const asking = connection.ask("who is there");
+  socket.send("I");
+  assertEquals([await asking, connection.isEarly], ["I", false]);
+  socket.send("I");
+  while (!connection.isEarly) await new Promise((it) => setTimeout(it));
   connection.close();
   await new Promise((resolve) => socket.onclose = resolve);
   await door.close();

@@ -21,7 +21,18 @@ function checkBox(space: Space & { type: "box" }): void {
       `Cannot make a box of shape [${shape}]: expected whole numbers of at least 1`,
     );
   }
+  for (const it of [low, high]) {
+    if (it === undefined || typeof it === "number") continue;
+    checkList("box with the bounds", it);
+  }
   box({ shape, low, high, dtype });
+}
+
+function checkList(what: string, list: readonly number[]): void {
+  if (Array.isArray(list) || ArrayBuffer.isView(list)) return;
+  throw new TypeError(
+    `Cannot make a ${what} ${JSON.stringify(list)}: expected numbers`,
+  );
 }
 
 /**
@@ -48,6 +59,7 @@ export function checkSpace(space: Space | undefined): void {
     case "box":
       return checkBox(space);
     case "multiDiscrete":
+      checkList("multi-discrete space of", space.nvec);
       multiDiscrete(space.nvec);
       return;
     case "multiBinary":

@@ -112,7 +112,7 @@ export function box<D extends BoxDtype = "float32">(
       `Cannot make a box of shape [${shape}] with ${list.length} bounds: expected ${size} or a single number`,
     );
   }
-  for (let i = 0; i < size; i++) {
+  for (let i = 0; i < (lists.length > 0 ? size : 1); i++) {
     const least = boundAt(low, i), most = boundAt(high, i);
     if (least <= most) continue;
     throw new RangeError(

@@ -11,12 +11,20 @@ const longer = (answer: Answer, bytes: number): Answer => {
   return all;
 };
 
+const BOX = { type: "box", shape: [2], high: 1, dtype: "float32" };
+
 /** Changes of the text that opens the worlds. */
 const OPENED: Record<string, (told: Record<string, unknown>) => unknown> = {
   protocol: (told) => ({ ...told, protocol: 2 }),
   spaceless: ({ actionSpace: _, ...told }) => told,
   spaces: (told) => ({ ...told, actionSpace: { type: "discrete", n: 0 } }),
   untyped: () => 3,
+  bounds: (told) => ({ ...told, observationSpace: { ...BOX, low: null } }),
+  nvec: (told) => ({
+    ...told,
+    actionSpace: { type: "multiDiscrete", nvec: "33" },
+  }),
+  spec: (told) => ({ ...told, spec: { maxEpisodeSteps: -1 } }),
   constructor: () => (
     { type: "error", name: "constructor", message: "no ball" }
   ),
@@ -49,6 +57,9 @@ if (kind !== "silent") {
     const answer = await host.answer(data);
     const isOpen = typeof data === "string" && data.includes('"open"');
     const isStep = typeof data !== "string";
+    if (kind === "unsaved" && data.includes?.('"save"')) {
+      return socket.send('{"type":"saved"}');
+    }
     if (isOpen && kind === "json") return socket.send("hello");
     if (isOpen && kind === "binary") return socket.send(new Uint8Array(8));
     if (isOpen && OPENED[kind]) {
