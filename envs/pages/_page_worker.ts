@@ -1,6 +1,7 @@
 /** The thread that speaks to pages and programs: its server, and its browser. */
 import type { EnvParameters, EnvSpec, Space, StateTree } from "@bellman/types";
 import { checkSpace } from "../spaces/check_space.ts";
+import { flattenedSize } from "../spaces/flatten.ts";
 import { bytesOf } from "../workers/_group_arrays.ts";
 import { printToStderr } from "../workers/_print_to_stderr.ts";
 import type {
@@ -32,6 +33,9 @@ import { tiedCommand } from "./_tied.ts";
 
 /** Version of the messages. */
 const PROTOCOL = 1;
+
+/** Most numbers of an observation or action: a mistake would fill the memory. */
+const MOST = 2 ** 26;
 
 /** A group in a page, or in a program. */
 export interface PageGroup {
@@ -498,7 +502,11 @@ function isWorld(it: unknown): boolean {
 /** Checks a space. */
 function spaceOf(space: Space): Space {
   checkSpace(space);
-  return space;
+  const size = flattenedSize(space);
+  if (size <= MOST) return space;
+  throw new RangeError(
+    `Cannot use a space of ${size} numbers: expected at most ${MOST}`,
+  );
 }
 
 function textOf(type: string, rest: object): string {

@@ -204,6 +204,7 @@ const WRONG: Record<string, string> = {
   two: "it is a second one to the same message, expected one",
   unsaved: "it is without states, expected one of each world",
   bounds: "Cannot make a box with the bounds null: expected numbers",
+  huge: "Cannot use a space of 1000000000000000000 numbers: expected at most",
   nvec: 'Cannot make a multi-discrete space of "33": expected numbers',
   spec: 'its answer is with the spec {"maxEpisodeSteps":-1}, expected numbers',
   endless: "it is of 32 bytes, expected 40",

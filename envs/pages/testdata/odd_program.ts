@@ -20,6 +20,10 @@ const OPENED: Record<string, (told: Record<string, unknown>) => unknown> = {
   spaces: (told) => ({ ...told, actionSpace: { type: "discrete", n: 0 } }),
   untyped: () => 3,
   bounds: (told) => ({ ...told, observationSpace: { ...BOX, low: null } }),
+  huge: (told) => ({
+    ...told,
+    observationSpace: { ...BOX, low: 0, shape: [1e9, 1e9] },
+  }),
   nvec: (told) => ({
     ...told,
     actionSpace: { type: "multiDiscrete", nvec: "33" },
