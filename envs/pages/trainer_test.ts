@@ -5,7 +5,11 @@ import { Door } from "./_door.ts";
 import { inPages, programOf, testInPages } from "./testdata/games.ts";
 
 /** Runs a trainer in a process of its own. */
-function trainer(id: string, options: object): Deno.ChildProcess {
+function trainer(
+  id: string,
+  options: object,
+  env: Record<string, string> = {},
+): Deno.ChildProcess {
   const module = new URL("./testdata/play_page.ts", import.meta.url).pathname;
   return new Deno.Command(Deno.execPath(), {
     args: [
@@ -19,6 +23,7 @@ function trainer(id: string, options: object): Deno.ChildProcess {
     ],
     stdout: "piped",
     stderr: "piped",
+    env,
   }).spawn();
 }
 
@@ -47,9 +52,10 @@ async function sizeOf(group: number): Promise<number> {
     .length;
 }
 
-/** Kills a trainer; waits until nothing of it is left. */
+/** Kills a trainer; waits until nothing of it is left, nor a file. */
 async function assertNothingLeft(id: string): Promise<void> {
-  const process = trainer(id, { numEnvs: 2 });
+  const TMPDIR = await Deno.makeTempDir();
+  const process = trainer(id, { numEnvs: 2 }, { TMPDIR });
   const [line] = await lineOf(process.stdout, /\[.*\]\n/);
   const [group] = JSON.parse(line);
   assertEquals(await sizeOf(group) > 1, true);
@@ -59,6 +65,8 @@ async function assertNothingLeft(id: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   assertEquals(await sizeOf(group), 0);
+  assertEquals([...Deno.readDirSync(TMPDIR)], []);
+  await Deno.remove(TMPDIR);
   await Promise.all([process.stdout.cancel(), process.stderr.cancel()]);
 }
 
