@@ -1,5 +1,9 @@
 import { HostFailure } from "../workers/host_failure.ts";
-import { ChildProcess, describeEnd } from "../workers/processes/child.ts";
+import {
+  ChildProcess,
+  describeEnd,
+  within,
+} from "../workers/processes/child.ts";
 import { refusal } from "./_refusal.ts";
 import { tiedCommand } from "./_tied.ts";
 
@@ -27,6 +31,8 @@ const NAMES = [
 
 /** Time between two looks for something, in milliseconds. */
 const LOOK_MS = 20;
+/** Time for an answer that needs no page, in milliseconds. */
+const ANSWER_MS = 5_000;
 /** Time for a tab to close, in milliseconds. */
 const CLOSE_MS = 10_000;
 
@@ -125,6 +131,15 @@ export class Browser {
   /** True once it can no longer be used. */
   get hasEnded(): boolean {
     return this.#socket.readyState !== WebSocket.OPEN;
+  }
+
+  /** Finds out if it answers; ends it if not, as one that is stopped. */
+  async answers(): Promise<boolean> {
+    let isHeard = false;
+    const answer = this.#ask("Browser.getVersion", {});
+    await within(ANSWER_MS, answer.then(() => isHeard = true, () => {}));
+    if (!isHeard) this.#child.kill();
+    return isHeard;
   }
 
   /**

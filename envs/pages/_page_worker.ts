@@ -103,7 +103,7 @@ class Station {
   /** Returns the browser, a new one where there is none or it has ended. */
   async #usable(named: string): Promise<Browser> {
     const before = this.#browser;
-    const isUsable = before && !(await before).hasEnded;
+    const isUsable = before && await (await before).answers();
     // Another group may have started one meanwhile.
     if (!isUsable && this.#browser === before) {
       const starting = this.#browser = Browser.start(named);

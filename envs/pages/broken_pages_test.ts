@@ -148,6 +148,23 @@ testInPages(
     }),
 );
 
+testInPages(
+  "a browser that is stopped is replaced",
+  () =>
+    inPages(
+      "counter_game",
+      { ...pages(), stepTimeoutMs: 1_000, startTimeoutMs: 20_000 },
+      async (it) => {
+        begin(it);
+        const [before] = it.env.pids();
+        Deno.kill(before, "SIGSTOP");
+        await signal(it, "SIGKILL");
+        assertEquals(await lostRows(it), ALL);
+        assert(it.env.pids()[0] !== before);
+      },
+    ),
+);
+
 Deno.test("a program that is killed is replaced", () =>
   inPrograms("counter_game", pages(), async (it) => {
     begin(it);
