@@ -234,6 +234,7 @@ Deno.test("states come back from JSON as they were", () => {
     list: [1, -0, NaN, Infinity, null, "x", true, { a: {} }],
     arrays: [Float32Array.of(.1, -0), Uint8Array.of(1), Int16Array.of(-3)],
     bare: Object.assign(Object.create(null), { b: 1 }),
+    names: JSON.parse('{"constructor": 1, "__proto__": [2], "toString": 3}'),
   };
   const text = JSON.stringify(state, replace);
   assertEquals(JSON.parse(text, revive), { ...state, bare: { b: 1 } });

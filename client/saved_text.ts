@@ -13,7 +13,7 @@ export function replace(_key: string, value: unknown): unknown {
   }
   const Type = ARRAYS.find((it) => value instanceof it);
   if (Type) return { $: Type.name, v: [...value as Uint8Array] };
-  const { constructor } = Object(value),
+  const constructor = Object.getPrototypeOf(Object(value))?.constructor,
     isRecord = typeof value === "object" &&
       (constructor === undefined || constructor.name === "Object");
   const isOdd = isRecord

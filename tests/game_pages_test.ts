@@ -5,6 +5,7 @@ import { recordPeople } from "@bellman/runs/training";
 import { readProgress } from "@bellman/training";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { capture } from "../cli/testdata/capture.ts";
+import { test as testWithGymnasium } from "../envs/gymnasium/testdata/python.ts";
 import { programOf, testInPages } from "../envs/pages/testdata/games.ts";
 import { bundle, servePage } from "../envs/pages/testdata/page_server.ts";
 import { KILLER, killMidway, remainsOf, train, trainWell } from "./runs.ts";
@@ -201,3 +202,16 @@ for (const [what, [args, line]] of Object.entries(REFUSED)) {
     assertEquals(rest, []);
   });
 }
+
+testWithGymnasium("an environment of Gymnasium has no parameters", async () => {
+  const { code, err } = await train([
+    ...SMALL,
+    "--env=gym:CartPole-v1",
+    "--set=parameters={speed: 2}",
+    `--out=${root}/gymnasium`,
+  ]);
+  assertEquals([code, err], [
+    2,
+    "error: Cannot set parameters of gym:CartPole-v1, whose episodes take none: expected an environment whose reset takes parameters, or envKwargs\n",
+  ]);
+});
