@@ -70,7 +70,11 @@ export class Door {
 
   constructor() {
     this.#server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      {
+        ...{ hostname: "127.0.0.1", port: 0, onListen: () => {} },
+        // Anyone on this machine may send what is no request of a game.
+        onError: () => new Response("Expected a WebSocket", { status: 400 }),
+      },
       (request) => this.#answer(request),
     );
   }

@@ -127,6 +127,14 @@ Deno.test("nobody else is let in", async () => {
   assertEquals(await asked(page.address), 403);
   assertEquals(await asked(page.address + "0", "http://127.0.0.1:5173"), 403);
   assertEquals(await asked(program.address, "http://127.0.0.1:5173"), 403);
+  const { hostname, port } = new URL(program.address);
+  using stream = await Deno.connect({ hostname, port: Number(port) });
+  await stream.write(
+    new TextEncoder().encode("GET / HTTP/1.1\r\nHost: [\r\n\r\n"),
+  );
+  const bytes = new Uint8Array(12);
+  await stream.read(bytes);
+  assertEquals(new TextDecoder().decode(bytes), "HTTP/1.1 400");
   const socket = new WebSocket(program.address);
   const connection = await program.connection;
   assertEquals(await asked(program.address), 409);
