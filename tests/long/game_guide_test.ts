@@ -58,10 +58,12 @@ testInPages(
       `--out=${dir}/clone`,
     ]);
     await trainWell([
-      ...["ppo", env, `--init-from=${dir}/clone`, "--steps=8192", "--quiet"],
-      ...["--set=numEnvs=16", "--set=numSteps=64", "--set=opponents.window=2"],
-      ...["--set=opponents.snapshotEvery=2000", "--set=evaluationInterval=0"],
-      ...["--set=evaluationEpisodes=2", `--out=${dir}/agent`],
+      ...["ppo", `--env=page:${server.url}`, `--init-from=${dir}/clone`],
+      ...["--steps=8192", "--quiet", "--set=numEnvs=16", "--set=numSteps=64"],
+      ...["--set=evaluationInterval=0", "--set=evaluationEpisodes=2"],
+      '--set=evaluationEnvKwargs={"opponent":"scripted"}',
+      '--set=parameters={"guidance":{"schedule":[[0,0.03],[0.6,0]]}}',
+      `--out=${dir}/agent`,
     ]);
     const { code, out, err } = await runDeno([
       ...["-A", "--no-lock", new URL("tournament.ts", FOLDER).pathname],
