@@ -1,11 +1,9 @@
 import type { RandomSource, StateTree } from "@bellman/types";
 import { inspect } from "@bellman/files";
 import { refuseUnknown } from "@bellman/files/options";
+import { RandomStream } from "@bellman/random";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
 import { uniformInt } from "pure-rand/distribution/uniformInt";
-import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
-import { snapshotRecord } from "./snapshot.ts";
 import { countCopies } from "./spaces/_action_rows.ts";
 
 /**
@@ -90,9 +88,7 @@ export function deriveSeed(seed: number, copy: number): number {
  * assertEquals(random.normal(), drawn);
  * ```
  */
-export class SeededRandom implements RandomSource {
-  #generator: ReturnType<typeof xoroshiro128plusFromState>;
-
+export class SeededRandom extends RandomStream implements RandomSource {
   /**
    * Makes a stream.
    *
@@ -102,29 +98,7 @@ export class SeededRandom implements RandomSource {
   constructor(seed: number) {
     checkSeed(seed);
     const digest = hash(`environment ${seed}`);
-    const words = [0, 4, 8, 12].map((at) => digest.getInt32(at));
-    this.#generator = xoroshiro128plusFromState(words);
-  }
-
-  /**
-   * Draws a number from `low` up to and without `high`.
-   *
-   * @param low Lower end.
-   * @param high Upper end.
-   * @returns The number.
-   */
-  uniform(low = 0, high = 1): number {
-    return low + (high - low) * uniformFloat64(this.#generator);
-  }
-
-  /**
-   * Draws a normal number of mean 0 and variance 1 (Box and Muller 1958).
-   *
-   * @returns The number.
-   */
-  normal(): number {
-    const radius = Math.sqrt(-2 * Math.log(1 - this.uniform()));
-    return radius * Math.cos(2 * Math.PI * this.uniform());
+    super([0, 4, 8, 12].map((at) => digest.getInt32(at)));
   }
 
   /**
@@ -134,32 +108,7 @@ export class SeededRandom implements RandomSource {
    * @returns The number.
    */
   integer(n: number): number {
-    return uniformInt(this.#generator, 0, n - 1);
-  }
-
-  /**
-   * Saves the state of the stream.
-   *
-   * @returns A copy that later draws do not change.
-   */
-  save(): StateTree {
-    return { generator: Int32Array.from(this.#generator.getState()) };
-  }
-
-  /**
-   * Restores a state.
-   *
-   * @param state State that {@linkcode SeededRandom.save} returned.
-   * @throws {TypeError} If it is not the state of a stream.
-   */
-  load(state: StateTree): void {
-    const { generator } = snapshotRecord(state, ["generator"]);
-    if (!(generator instanceof Int32Array) || generator.length !== 4) {
-      throw new TypeError(
-        "Cannot load a random stream: expected a generator of four words",
-      );
-    }
-    this.#generator = xoroshiro128plusFromState([...generator]);
+    return uniformInt(this.generator, 0, n - 1);
   }
 }
 

@@ -31,6 +31,16 @@ Deno.test("a loaded stream goes on where it was saved", () => {
   }));
 });
 
+Deno.test("streams are those of checkpoints of earlier versions", () => {
+  const random = new SeededRandom(3);
+  assertEquals([
+    random.uniform(),
+    random.normal(),
+    random.integer(1000),
+    random.integer(2 ** 40),
+  ], [0.5954791384533031, 1.357675873169466, 677, 253367425990]);
+});
+
 Deno.test("numbers have their ranges and moments", () => {
   const random = new SeededRandom(3);
   const n = 100_000;

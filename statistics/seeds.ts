@@ -1,3 +1,4 @@
+import { mixedBits } from "@bellman/random";
 import type { Estimate } from "./resampling.ts";
 import { flatScores } from "./scores.ts";
 import { drawable } from "./ticks.ts";
@@ -67,14 +68,8 @@ function allDraws(count: number): Draws {
 }
 
 function someDraws(count: number): Draws {
-  // Weyl sequence through a mixing function (Steele 2014): deterministic.
-  let state = 0;
-  const draw = () => {
-    state = state + 0x9e3779b9 | 0;
-    let bits = Math.imul(state ^ state >>> 16, 0x21f0aaad);
-    bits = Math.imul(bits ^ bits >>> 15, 0x735a2d97);
-    return Math.floor(((bits ^ bits >>> 15) >>> 0) * 2 ** -32 * count);
-  };
+  const bits = mixedBits(0);
+  const draw = () => Math.floor(bits() * 2 ** -32 * count);
   const counts = Array.from({ length: RESAMPLES }, () => {
     const drawn = new Uint16Array(count);
     for (let i = 0; i < count; i++) drawn[draw()]++;
