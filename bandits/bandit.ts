@@ -1,0 +1,553 @@
+import { checkOptions, hintAt, whole } from "@bellman/files/options";
+import { RandomStream, seedWords } from "@bellman/random";
+import type { StateTree } from "@bellman/types";
+import type { Exploration } from "./explore/rules.ts";
+import { type FeaturesOf, type Model, predict } from "./models/model.ts";
+import { Ridge } from "./models/ridge.ts";
+import { Pending } from "./pending.ts";
+
+/** Name of an action. */
+export type ActionName = string | number;
+
+/**
+ * Options of a {@linkcode Bandit}.
+ *
+ * @typeParam A Names of the actions.
+ * @typeParam C Context of a decision.
+ */
+export interface BanditOptions<A extends ActionName, C> {
+  /** Names of the actions, at least one, all different. */
+  actions: readonly A[];
+  /**
+   * Features of a context, always as many, for a linear model: a 1 for the constant part
+   * and numbers of about the size of 1. A `shared` model also passes the action, and
+   * learns of the features of both.
+   */
+  features?: (context: C, action: A) => ArrayLike<number>;
+  /** Model of the rewards: `linear` or `arms`. */
+  model: Model;
+  /** Exploration, such as `thompson()`. */
+  explore: Exploration;
+  /**
+   * Seed of the decisions, a whole number of at least 0. Processes that share a log or
+   * merge their models have different ones.
+   *
+   * @default 0
+   */
+  seed?: number;
+  /**
+   * Number of decisions that wait for their rewards; older ones are dropped.
+   *
+   * @default 10_000
+   */
+  pending?: number;
+}
+
+/** Options of a decision. */
+export interface DecideOptions<A extends ActionName> {
+  /**
+   * Actions that may be chosen, at least one.
+   *
+   * @default all
+   */
+  allowed?: readonly A[];
+}
+
+/** A decision. */
+export interface Decision<A extends ActionName> {
+  /** Name by which its reward is given. */
+  id: string;
+  /** Action to take. */
+  action: A;
+  /** Chance that it was chosen with, above 0 and up to 1: what a log must keep. */
+  propensity: number;
+}
+
+/** Reward of an action in a context. */
+export type Experience<A extends ActionName, C> =
+  & {
+    /** Action that was taken. */
+    action: A;
+    /** Its reward: higher is better. */
+    reward: number;
+  }
+  & ([C] extends [void] ? { context?: C } : {
+    /** Context that it was taken in. */
+    context: C;
+  });
+
+/** Prediction of the rewards of all actions, in their order. */
+export interface Rewards {
+  /** Expected reward of each action. */
+  means: Float64Array;
+  /**
+   * Standard deviation of each expected reward; of a logistic model, that of its logit.
+   */
+  deviations: Float64Array;
+}
+
+/** Decisions with another start than a bandit's own. */
+export interface MergeOptions {
+  /**
+   * State that all of them began with, such as the one after the last merge; without it
+   * they began with nothing.
+   */
+  base?: StateTree;
+}
+
+/** Features of all actions where there is no context. */
+const CONSTANT = Float64Array.of(1);
+
+function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length > 0;
+}
+
+/** Describes the settings of a model, which states must share. */
+function describe(model: Model): string {
+  const { name, ...settings } = model;
+  const entries = Object.entries(settings);
+  return [name, ...entries.map(([key, it]) => `${key} ${it}`)].join(", ");
+}
+
+/**
+ * Contextual bandit: decides between actions, learns from rewards, and knows the chance
+ * of each decision.
+ *
+ * @typeParam A Names of the actions.
+ * @typeParam C Context of a decision; void without one.
+ * @example
+ * ```ts
+ * import { Bandit, linear, thompson } from "@bellman/bandits";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const bandit = new Bandit({
+ *   actions: ["free", "pro", "team"],
+ *   features: (it: { visits: number; phone: boolean }) => [
+ *     1,
+ *     Math.log1p(it.visits),
+ *     Number(it.phone),
+ *   ],
+ *   model: linear(),
+ *   explore: thompson(),
+ *   seed: 1,
+ * });
+ * const { id, action, propensity } = bandit.decide({ visits: 3, phone: true });
+ * assert(bandit.actions.includes(action) && propensity > 0);
+ * assertEquals(bandit.reward(id, 1), true);
+ * assertEquals(bandit.reward(id, 1), false); // Once is enough.
+ * ```
+ */
+export class Bandit<const A extends ActionName, C = void> {
+  readonly #options: BanditOptions<A, C>;
+  #actions: A[];
+  #ridge: Ridge;
+  #pending: Pending;
+  #random: RandomStream;
+  /** Number of decisions. */
+  #decisions = 0;
+
+  /**
+   * Makes a bandit that has learned nothing.
+   *
+   * @param options Actions, features, model and exploration: see
+   * {@linkcode BanditOptions}.
+   * @throws {TypeError} If an option is missing, unknown or of another type, or features
+   * and model do not fit.
+   * @throws {RangeError} If actions are not all different, or a number is out of range.
+   */
+  constructor(options: BanditOptions<A, C>) {
+    const fn = ["function", "a function"] as const;
+    const { actions, model, features, seed = 0, pending = 10_000 } =
+      checkOptions("a bandit", options, {
+        actions: ["object", "a list of names, at least one", isList],
+        features: fn,
+        model: ["object", "linear() or arms()"],
+        explore: ["function", "an exploration, such as thompson()"],
+        seed: whole(0),
+        pending: whole(1),
+      });
+    for (const name of ["actions", "model", "explore"]) {
+      if (name in options) continue;
+      throw new TypeError(`Cannot make a bandit without '${name}'`);
+    }
+    const isLinear = model.name === "linear";
+    if (isLinear !== (features !== undefined)) {
+      throw new TypeError(
+        isLinear
+          ? "Cannot make a bandit of linear() without features: expected a function of the context"
+          : "Cannot make a bandit of arms() with features: expected linear()",
+      );
+    }
+    if (features !== undefined && features.length > 1 && !model.shared) {
+      throw new TypeError(
+        "Cannot make a bandit with features of context and action: expected linear({ shared: true })",
+      );
+    }
+    this.#options = options;
+    this.#actions = [];
+    actions.forEach((it) => this.#checkNew(it));
+    this.#ridge = new Ridge(model.shared ? 1 : actions.length, model);
+    this.#pending = new Pending(pending);
+    this.#random = new RandomStream(seedWords(seed));
+  }
+
+  /** Names of the actions. */
+  get actions(): readonly A[] {
+    return this.#actions;
+  }
+
+  /** Number of decisions that wait for their rewards. */
+  get waiting(): number {
+    return this.#pending.size;
+  }
+
+  /** Number of decisions that were dropped before their rewards came. */
+  get forgotten(): number {
+    return this.#pending.forgotten;
+  }
+
+  /**
+   * Decides: draws an action from its chances.
+   *
+   * @param context Context of the decision.
+   * @param options Allowed actions.
+   * @returns The action, its chance, and the name by which to give its reward.
+   * @throws {TypeError} If an allowed action is unknown.
+   * @throws {RangeError} If none is allowed, or features are not finite or of another
+   * number than before.
+   */
+  decide(context: C, options?: DecideOptions<A>): Decision<A> {
+    const { allowed, features, chances } = this.#choose(context, options);
+    let left = this.#random.uniform(), at = 0;
+    // Rounding may leave a rest, which no action without a chance gets.
+    for (let i = 0; i < chances.length; i++) {
+      if (chances[i] <= 0) continue;
+      at = i;
+      if ((left -= chances[i]) < 0) break;
+    }
+    const number = (this.#decisions++).toString(36);
+    const mark = Math.floor(this.#random.uniform(0, 2 ** 32)).toString(36);
+    const id = `${number}-${mark}`, index = allowed[at];
+    this.#pending.add(id, { index, x: features(index) });
+    return { id, action: this.#actions[index], propensity: chances[at] };
+  }
+
+  /**
+   * Computes the chance of each action, without deciding.
+   *
+   * @param context Context of a decision.
+   * @param options Allowed actions; the others have no chance.
+   * @returns Chances in the order of the actions, which add up to 1.
+   * @throws {TypeError} If an allowed action is unknown.
+   * @throws {RangeError} If none is allowed, or features are wrong.
+   */
+  chances(context: C, options?: DecideOptions<A>): Float64Array {
+    const { allowed, chances } = this.#choose(context, options);
+    const all = new Float64Array(this.#actions.length);
+    for (let i = 0; i < chances.length; i++) all[allowed[i]] = chances[i];
+    return all;
+  }
+
+  /**
+   * Predicts the reward of each action.
+   *
+   * @param context Context of a decision.
+   * @returns Expected rewards and their deviations, in the order of the actions.
+   * @throws {RangeError} If features are not finite or of another number than before.
+   */
+  predict(context: C): Rewards {
+    const all = this.#allowed(undefined);
+    const { model } = this.#options, features = this.#features(context);
+    const found = predict(model, this.#ridge, [all, features]);
+    return { means: found.means, deviations: found.deviations };
+  }
+
+  /**
+   * Learns the reward of a decision. Rewards may come late, in any order.
+   *
+   * @param id Name of the decision.
+   * @param reward Reward: higher is better.
+   * @returns True where the decision waited; false where it is unknown, was forgotten or
+   * has had its reward.
+   * @throws {RangeError} If the reward is not finite, or outside of 0 to 1 with a
+   * `logistic` or `beta` model. The decision waits on.
+   */
+  reward(id: string, reward: number): boolean {
+    const waiting = this.#pending.get(id);
+    this.#checkReward(reward);
+    if (waiting === undefined) return false;
+    this.#pending.delete(id);
+    this.#learn(waiting.index, waiting.x, reward);
+    return true;
+  }
+
+  /**
+   * Learns the reward of an action in a context that was kept elsewhere, as servers
+   * without a state do.
+   *
+   * @param experience Context, action and reward.
+   * @throws {TypeError} If the action is unknown.
+   * @throws {RangeError} If reward or features are wrong; nothing is learned then.
+   */
+  learn(experience: Experience<A, C>): void {
+    const { action, reward, context } = experience;
+    const index = this.#indexOf(action);
+    this.#checkReward(reward);
+    this.#learn(index, this.#features(context as C)(index), reward);
+  }
+
+  /**
+   * Adds an action, of which nothing is known.
+   *
+   * @param action Its name.
+   * @throws {RangeError} If there is such an action.
+   */
+  add(action: A): void {
+    this.#checkNew(action);
+    if (!this.#options.model.shared) this.#ridge.add();
+  }
+
+  /**
+   * Removes an action and what was learned of it; decisions for it that wait are dropped.
+   *
+   * @param action Its name.
+   * @throws {TypeError} If it is unknown.
+   * @throws {RangeError} If it is the last one.
+   */
+  remove(action: A): void {
+    const index = this.#indexOf(action);
+    if (this.#actions.length === 1) {
+      throw new RangeError(`Cannot remove '${action}', the last action`);
+    }
+    this.#actions.splice(index, 1);
+    if (!this.#options.model.shared) this.#ridge.remove(index);
+    this.#pending.remove(index);
+  }
+
+  /**
+   * Saves everything: actions, model, random numbers, and decisions that wait. Options
+   * are code, and not saved. The bandit goes on as one that loads the state does, bit for
+   * bit.
+   *
+   * @returns The state, which shares no memory with the bandit.
+   */
+  save(): StateTree {
+    return {
+      model: describe(this.#options.model),
+      actions: [...this.#actions],
+      decisions: this.#decisions,
+      random: this.#random.save(),
+      ridge: this.#ridge.save(),
+      pending: this.#pending.save(),
+    };
+  }
+
+  /**
+   * Restores a state, with its actions.
+   *
+   * @param state State that {@linkcode Bandit.save} returned.
+   * @throws {TypeError} If it is damaged or of another model; nothing is changed then.
+   */
+  load(state: StateTree): void {
+    const { actions, ridge } = this.#read(state);
+    const { random, pending, decisions } = state as {
+      [key: string]: StateTree;
+    };
+    if (!Number.isSafeInteger(decisions) || decisions as number < 0) {
+      throw new TypeError("Cannot load a bandit with damaged decisions");
+    }
+    const stream = new RandomStream(seedWords(0));
+    stream.load(random);
+    const waiting = new Pending(this.#pending.capacity);
+    waiting.load(pending, {
+      actions: actions.length,
+      dimension: ridge.dimension,
+    });
+    this.#actions = actions;
+    this.#ridge = ridge;
+    this.#random = stream;
+    this.#pending = waiting;
+    this.#decisions = decisions as number;
+  }
+
+  /**
+   * Learns what other bandits have learned: each adds what it has more than the common
+   * start. Where all of several processes merge the others' states, all know the same.
+   * Of linear models and arms the result is that of one bandit with all rewards, up to
+   * the estimated noise; of logistic ones it is an approximation, means weighted by
+   * their precisions. Random numbers and waiting decisions stay the bandit's own.
+   *
+   * @param others States of the other bandits.
+   * @param options Common start.
+   * @throws {TypeError} If a state is damaged, or of another model or other actions.
+   * @throws {RangeError} If the model forgets: then its sums do not add up.
+   * @example
+   * ```ts
+   * import { arms, Bandit, thompson } from "@bellman/bandits";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const make = (seed: number) =>
+   *   new Bandit({
+   *     actions: ["a", "b"],
+   *     model: arms(),
+   *     explore: thompson(),
+   *     seed,
+   *   });
+   * const [here, there] = [make(1), make(2)];
+   * here.learn({ action: "a", reward: 1 });
+   * there.learn({ action: "b", reward: 3 });
+   * here.merge([there.save()]);
+   * assertEquals([...here.predict().means], [0.5, 1.5]);
+   * ```
+   */
+  merge(others: readonly StateTree[], options: MergeOptions = {}): void {
+    const { discount, window } = this.#options.model;
+    if (discount < 1 || window < Infinity) {
+      throw new RangeError(
+        "Cannot merge bandits that forget: expected a model without discount and window",
+      );
+    }
+    const read = (state: StateTree) => {
+      const { actions, ridge } = this.#read(state);
+      const isSame = actions.length === this.#actions.length &&
+        actions.every((it, i) => it === this.#actions[i]);
+      const hasFeatures = ridge.dimension * this.#ridge.dimension === 0 ||
+        ridge.dimension === this.#ridge.dimension;
+      if (isSame && hasFeatures) return ridge;
+      throw new TypeError(
+        `Cannot merge bandits of unequal ${
+          isSame ? "features" : "actions"
+        }: expected ${
+          isSame ? this.#ridge.dimension : this.#actions.join(", ")
+        }`,
+      );
+    };
+    const base = options.base === undefined ? undefined : read(options.base);
+    this.#ridge.merge(others.map(read), base);
+  }
+
+  #checkNew(action: A): void {
+    if (typeof action !== "string" && typeof action !== "number") {
+      throw new TypeError(
+        `Cannot add an action of type ${typeof action}: expected a text or a number`,
+      );
+    }
+    if (this.#actions.includes(action)) {
+      throw new RangeError(`Cannot add '${action}': there is such an action`);
+    }
+    this.#actions.push(action);
+  }
+
+  #checkReward(reward: number): void {
+    const { logistic, beta } = this.#options.model;
+    const isBounded = logistic || beta;
+    if (
+      Number.isFinite(reward) && !(isBounded && (reward < 0 || reward > 1))
+    ) return;
+    throw new RangeError(
+      `Cannot learn a reward of ${reward}: expected ${
+        isBounded ? "a number from 0 to 1" : "a finite number"
+      }`,
+    );
+  }
+
+  #indexOf(action: A): number {
+    const index = this.#actions.indexOf(action);
+    if (index >= 0) return index;
+    const names = this.#actions.map(String);
+    throw new TypeError(
+      `Unknown action '${action}': ${hintAt(String(action), names)}`,
+    );
+  }
+
+  #allowed(options: DecideOptions<A> | undefined): Int32Array {
+    const { allowed } = options ?? {};
+    if (allowed === undefined) {
+      return Int32Array.from({ length: this.#actions.length }, (_, i) => i);
+    }
+    const indices = new Set(allowed.map((it) => this.#indexOf(it)));
+    if (indices.size > 0) return Int32Array.from(indices).sort();
+    throw new RangeError("Cannot decide: no action is allowed");
+  }
+
+  #choose(context: C, options: DecideOptions<A> | undefined): {
+    allowed: Int32Array;
+    features: FeaturesOf;
+    chances: Float64Array;
+  } {
+    const { model, explore } = this.#options;
+    const allowed = this.#allowed(options), features = this.#features(context);
+    const prediction = predict(model, this.#ridge, [allowed, features]);
+    return { allowed, features, chances: explore(prediction) };
+  }
+
+  /** Returns the features of actions in a context, each computed once. */
+  #features(context: C): FeaturesOf {
+    const { features, model } = this.#options;
+    if (features === undefined) return () => this.#checked(CONSTANT);
+    if (!model.shared) {
+      const x = this.#checked(features(context, this.#actions[0]));
+      return () => x;
+    }
+    const known = new Map<number, Float64Array>();
+    return (index) => {
+      let x = known.get(index);
+      if (x === undefined) {
+        x = this.#checked(features(context, this.#actions[index]));
+        known.set(index, x);
+      }
+      return x;
+    };
+  }
+
+  #checked(features: ArrayLike<number>): Float64Array {
+    const x = Float64Array.from(features);
+    const { dimension } = this.#ridge;
+    if (x.length === 0 || dimension > 0 && x.length !== dimension) {
+      throw new RangeError(
+        `Cannot take ${x.length} features: expected ${
+          dimension > 0 ? `${dimension}, as before` : "at least 1"
+        }`,
+      );
+    }
+    const wrong = x.findIndex((it) => !Number.isFinite(it));
+    if (wrong >= 0) {
+      throw new RangeError(
+        `Cannot take ${x[wrong]} as feature ${wrong}: expected a finite number`,
+      );
+    }
+    this.#ridge.dimension = x.length;
+    return x;
+  }
+
+  #learn(index: number, x: Float64Array, reward: number): void {
+    this.#ridge.learn(this.#options.model.shared ? 0 : index, x, reward);
+  }
+
+  /** Reads actions and model of a state. */
+  #read(state: StateTree): { actions: A[]; ridge: Ridge } {
+    const { model } = this.#options;
+    const saved = { ...state as { [key: string]: StateTree } };
+    if (typeof saved.model !== "string" || !isList(saved.actions)) {
+      throw new TypeError(
+        "Cannot load a bandit: expected a state that save() returned",
+      );
+    }
+    if (saved.model !== describe(model)) {
+      throw new TypeError(
+        `Cannot take the state of another model (${saved.model}): expected ${
+          describe(model)
+        }`,
+      );
+    }
+    const actions = saved.actions as A[];
+    const ridge = Ridge.of(saved.ridge, model);
+    const { count } = ridge;
+    if (count !== (model.shared ? 1 : actions.length)) {
+      throw new TypeError(
+        `Cannot load a bandit of ${actions.length} actions with ${count} regressions`,
+      );
+    }
+    return { actions: [...actions], ridge };
+  }
+}

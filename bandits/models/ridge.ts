@@ -1,0 +1,355 @@
+import type { StateTree } from "@bellman/types";
+import {
+  addDiagonal,
+  addOuter,
+  dot,
+  inverse,
+  packedLength,
+  quadratic,
+  timesVector,
+} from "./_packed.ts";
+
+/** Settings of {@linkcode Ridge}. */
+export interface RidgeSettings {
+  readonly lambda: number;
+  readonly noise: number | "estimated";
+  readonly discount: number;
+  readonly window: number;
+  readonly logistic: boolean;
+}
+
+/** One regression: sums of what it has learned, and what is computed of them. */
+interface Regression {
+  /** Sum of the weighted outer products of features, packed, without the prior. */
+  gram: Float64Array;
+  moment: Float64Array;
+  /** Inverse of the Gram matrix and the prior, packed. */
+  covariance: Float64Array;
+  weights: Float64Array;
+  /** True where covariance and weights are older than the sums. */
+  isStale: boolean;
+  /** Rows since the covariance was computed anew. */
+  updates: number;
+}
+
+/** Row of the window: how it entered the sums. */
+interface Row {
+  index: number;
+  x: Float64Array;
+  weight: number;
+  response: number;
+  residual: number;
+}
+
+/** Rows after which a covariance is computed anew, so that rounding does not add up. */
+const RENEWAL = 1000;
+
+/** Logistic function. */
+export function sigmoid(logit: number): number {
+  return 1 / (1 + Math.exp(-logit));
+}
+
+/**
+ * Solves s = y - sigmoid(logit + variance s), which moves the mode of a logistic
+ * regression: Newton's method inside of an interval that holds the solution.
+ */
+function modeStep(y: number, logit: number, variance: number): number {
+  let low = y - 1, high = y, s = y - sigmoid(logit);
+  for (let i = 0; i < 60; i++) {
+    const p = sigmoid(logit + variance * s), error = s - y + p;
+    if (error > 0) high = s;
+    else low = s;
+    const next = s - error / (1 + variance * p * (1 - p));
+    const inside = next > low && next < high ? next : (low + high) / 2;
+    if (Math.abs(inside - s) < 1e-16) break;
+    s = inside;
+  }
+  return s;
+}
+
+function isNumbers(value: StateTree, length: number): value is Float64Array {
+  return value instanceof Float64Array && value.length === length &&
+    value.every(Number.isFinite);
+}
+
+/**
+ * Ridge regressions with common settings, each with its own features and rewards:
+ * linear ones, or logistic ones by an online Laplace approximation.
+ */
+export class Ridge {
+  readonly settings: RidgeSettings;
+  /** Number of features; 0 before the first. */
+  dimension = 0;
+  /** Number of rewards learned, discounted. */
+  total = 0;
+  #regressions: (Regression | undefined)[];
+  /** Sum of the squared errors of predictions over their variances, discounted. */
+  #residuals = 0;
+  #rows: Row[] = [];
+  /** Rows since the sums were added up anew. */
+  #shifts = 0;
+
+  /** Makes regressions that have learned nothing. */
+  constructor(count: number, settings: RidgeSettings) {
+    this.settings = settings;
+    this.#regressions = Array.from({ length: count });
+  }
+
+  /** Estimated or given deviation of rewards. */
+  get noise(): number {
+    const { noise } = this.settings;
+    if (noise !== "estimated") return noise;
+    return this.#residuals > 0 ? Math.sqrt(this.#residuals / this.total) : 1;
+  }
+
+  /** Number of regressions. */
+  get count(): number {
+    return this.#regressions.length;
+  }
+
+  /** Adds a regression. */
+  add(): void {
+    this.#regressions.push(undefined);
+  }
+
+  /** Removes a regression. */
+  remove(index: number): void {
+    this.#regressions.splice(index, 1);
+    this.#rows = this.#rows.filter((it) => it.index !== index);
+    for (const it of this.#rows) if (it.index > index) it.index--;
+    if (this.settings.window < Infinity) this.#addUp();
+  }
+
+  /** Predicts the reward, or the logit, for some features. */
+  mean(index: number, x: ArrayLike<number>): number {
+    const regression = this.#fresh(index);
+    return regression === undefined ? 0 : dot(regression.weights, x);
+  }
+
+  /** Computes x' P x, the variance of a prediction if rewards have variance 1. */
+  variance(index: number, x: ArrayLike<number>): number {
+    const regression = this.#fresh(index);
+    return regression === undefined
+      ? dot(x, x) / this.settings.lambda
+      : quadratic(regression.covariance, x);
+  }
+
+  /** Returns the sums of a regression, without the prior, and its weights. */
+  sums(
+    index: number,
+  ): { gram: Float64Array; moment: Float64Array; weights: Float64Array } {
+    const it = this.#fresh(index) ?? this.#empty();
+    return { gram: it.gram, moment: it.moment, weights: it.weights };
+  }
+
+  /** Learns a reward. */
+  learn(index: number, x: Float64Array, reward: number): void {
+    const { discount, window, logistic, lambda } = this.settings;
+    this.dimension = x.length;
+    const regression = this.#fresh(index) ??
+      (this.#regressions[index] = this.#empty());
+    const product = timesVector(
+      regression.covariance,
+      x,
+      new Float64Array(x.length),
+    );
+    const mean = dot(regression.weights, x), variance = dot(product, x);
+    let weight = 1, response = reward, residual = 0;
+    if (logistic) {
+      const step = modeStep(reward, mean, variance), p = reward - step;
+      weight = p * (1 - p);
+      response = step + weight * (mean + variance * step);
+    } else residual = (reward - mean) ** 2 / (1 + variance);
+    if (discount < 1) this.#discount(discount);
+    const row = { index, x, weight, response, residual };
+    this.#count(row, 1);
+    if (discount < 1 || window < Infinity || lambda === 0) {
+      regression.isStale = true;
+    } else {
+      const scale = 1 / (1 + weight * variance);
+      addOuter(regression.covariance, product, -weight * scale);
+      const step = (response - weight * mean) * scale;
+      for (let i = 0; i < x.length; i++) {
+        regression.weights[i] += step * product[i];
+      }
+      if (++regression.updates >= RENEWAL) regression.isStale = true;
+    }
+    if (window < Infinity) this.#shift(row);
+  }
+
+  /** Adds a row to the sums, or takes it off. */
+  #count({ index, x, weight, response, residual }: Row, sign: 1 | -1): void {
+    const regression = this.#regressions[index] ??= this.#empty();
+    addOuter(regression.gram, x, sign * weight);
+    for (let i = 0; i < x.length; i++) {
+      regression.moment[i] += sign * response * x[i];
+    }
+    this.total += sign;
+    this.#residuals += sign * residual;
+    regression.isStale ||= sign < 0;
+  }
+
+  #discount(discount: number): void {
+    this.total *= discount;
+    this.#residuals *= discount;
+    for (const it of this.#regressions) {
+      if (it === undefined) continue;
+      for (let i = 0; i < it.gram.length; i++) it.gram[i] *= discount;
+      for (let i = 0; i < it.moment.length; i++) it.moment[i] *= discount;
+      it.isStale = true;
+    }
+  }
+
+  #shift(row: Row): void {
+    this.#rows.push({ ...row, x: row.x.slice() });
+    if (this.#rows.length <= this.settings.window) return;
+    this.#count(this.#rows.shift()!, -1);
+    // So that rounding does not add up.
+    if (++this.#shifts >= this.settings.window) this.#addUp();
+  }
+
+  /** Adds up the sums of the window anew. */
+  #addUp(): void {
+    this.#shifts = this.total = this.#residuals = 0;
+    this.#regressions = this.#regressions.map(() => undefined);
+    for (const row of this.#rows) {
+      this.#count(row, 1);
+      this.#regressions[row.index]!.isStale = true;
+    }
+  }
+
+  #empty(): Regression {
+    const { dimension, settings: { lambda } } = this;
+    const size = packedLength(dimension), covariance = new Float64Array(size);
+    addDiagonal(covariance, dimension, 1 / lambda);
+    return {
+      gram: new Float64Array(size),
+      moment: new Float64Array(dimension),
+      covariance,
+      weights: new Float64Array(dimension),
+      isStale: false,
+      updates: 0,
+    };
+  }
+
+  /** Returns a regression with its covariance and weights up to date. */
+  #fresh(index: number): Regression | undefined {
+    const it = this.#regressions[index];
+    if (it?.isStale) this.#renew(it);
+    return it;
+  }
+
+  /** Computes covariance and weights anew. */
+  #renew(it: Regression): void {
+    const { dimension, settings: { lambda } } = this;
+    const precision = it.gram.slice();
+    addDiagonal(precision, dimension, lambda);
+    const covariance = inverse(precision, dimension);
+    if (covariance === undefined) {
+      // Without a prior, a sum may be discounted down to nothing.
+      Object.assign(it, this.#empty());
+      return;
+    }
+    it.covariance = covariance;
+    timesVector(covariance, it.moment, it.weights);
+    it.isStale = false;
+    it.updates = 0;
+  }
+
+  /**
+   * Saves the sums. Covariances are computed anew from them, here and where the state is
+   * loaded, so that both go on alike.
+   */
+  save(): { [key: string]: StateTree } {
+    for (const it of this.#regressions) if (it !== undefined) this.#renew(it);
+    return {
+      dimension: this.dimension,
+      total: this.total,
+      residuals: this.#residuals,
+      shifts: this.#shifts,
+      regressions: this.#regressions.map((it) =>
+        it === undefined
+          ? null
+          : { gram: it.gram.slice(), moment: it.moment.slice() }
+      ),
+      rows: Float64Array.from(this.#rows.flatMap((it) => [
+        ...[it.index, it.weight, it.response, it.residual],
+        ...it.x,
+      ])),
+    };
+  }
+
+  /**
+   * Makes regressions of a saved state.
+   *
+   * @throws {TypeError} If it is damaged.
+   */
+  static of(state: StateTree, settings: RidgeSettings): Ridge {
+    const saved = { ...state as { [key: string]: StateTree } };
+    const damaged = (what: string) =>
+      new TypeError(`Cannot load a model with damaged ${what}`);
+    const { dimension, total, residuals, shifts, regressions, rows } = saved;
+    for (const [name, value] of Object.entries({ dimension, total, shifts })) {
+      if (!(Number.isFinite(value) && (value as number) >= 0)) {
+        throw damaged(name);
+      }
+    }
+    if (!Number.isFinite(residuals)) throw damaged("residuals");
+    if (!Array.isArray(regressions)) throw damaged("regressions");
+    const ridge = new Ridge(regressions.length, settings);
+    const d = ridge.dimension = dimension as number;
+    ridge.total = total as number;
+    ridge.#residuals = residuals as number;
+    ridge.#shifts = shifts as number;
+    regressions.forEach((it, i) => {
+      if (it === null) return;
+      const { gram, moment } = { ...it as { [key: string]: StateTree } };
+      if (!isNumbers(gram, packedLength(d)) || !isNumbers(moment, d)) {
+        throw damaged("sums");
+      }
+      const regression = ridge.#regressions[i] = ridge.#empty();
+      Object.assign(regression, { gram: gram.slice(), moment: moment.slice() });
+      ridge.#renew(regression);
+    });
+    const width = 4 + d;
+    const count = rows instanceof Float64Array ? rows.length / width : NaN;
+    if (!isNumbers(rows, Math.floor(count) * width)) throw damaged("rows");
+    ridge.#rows = Array.from({ length: count }, (_, i) => {
+      const [index, weight, response, residual, ...x] = rows
+        .subarray(i * width, (i + 1) * width);
+      if (!(index in regressions)) throw damaged("rows");
+      return { index, weight, response, residual, x: Float64Array.from(x) };
+    });
+    return ridge;
+  }
+
+  /**
+   * Adds what others have learned, each more than a common start.
+   *
+   * @param others Regressions of the same settings and number.
+   * @param base The start of all, or nothing.
+   */
+  merge(others: readonly Ridge[], base: Ridge | undefined): void {
+    const signed: [other: Ridge, sign: 1 | -1][] = others.flatMap((it) => [
+      [it, 1],
+      ...(base === undefined ? [] : [[base, -1] as [Ridge, -1]]),
+    ]);
+    this.dimension = Math.max(
+      this.dimension,
+      ...others.map((it) => it.dimension),
+    );
+    for (const [other, sign] of signed) {
+      this.total += sign * other.total;
+      this.#residuals += sign * other.#residuals;
+      other.#regressions.forEach((it, i) => {
+        if (it === undefined) return;
+        const { gram, moment } = this.#regressions[i] ??= this.#empty();
+        for (let k = 0; k < gram.length; k++) gram[k] += sign * it.gram[k];
+        for (let k = 0; k < moment.length; k++) {
+          moment[k] += sign * it.moment[k];
+        }
+        this.#regressions[i]!.isStale = true;
+      });
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { StateTree } from "@bellman/types";
+
+/** Decision that waits for its reward. */
+export interface Waiting {
+  /** Index of its action. */
+  index: number;
+  /** Features of its action, which the reward is learned for. */
+  x: Float64Array;
+}
+
+/** Decisions that wait for their rewards, the newest ones up to a number. */
+export class Pending {
+  readonly capacity: number;
+  /** Number of decisions that were dropped before their rewards came. */
+  forgotten = 0;
+  /** In the order of their age. */
+  #waiting = new Map<string, Waiting>();
+
+  /** Makes room for decisions. */
+  constructor(capacity: number) {
+    this.capacity = capacity;
+  }
+
+  /** Number of decisions that wait. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Adds a decision; the oldest one is dropped where there are too many. */
+  add(id: string, waiting: Waiting): void {
+    this.#waiting.set(id, waiting);
+    if (this.#waiting.size <= this.capacity) return;
+    const [oldest] = this.#waiting.keys();
+    this.#waiting.delete(oldest);
+    this.forgotten++;
+  }
+
+  /** Returns a decision that waits. */
+  get(id: string): Waiting | undefined {
+    return this.#waiting.get(id);
+  }
+
+  /** Ends the wait of a decision. */
+  delete(id: string): void {
+    this.#waiting.delete(id);
+  }
+
+  /** Drops the decisions for an action that goes; later ones move up. */
+  remove(index: number): void {
+    for (const [id, it] of this.#waiting) {
+      if (it.index > index) it.index--;
+      else if (it.index === index) {
+        this.#waiting.delete(id);
+        this.forgotten++;
+      }
+    }
+  }
+
+  /** Saves the decisions. */
+  save(): { [key: string]: StateTree } {
+    const all = [...this.#waiting.values()];
+    const x = new Float64Array(all.reduce((sum, it) => sum + it.x.length, 0));
+    let at = 0;
+    for (const it of all) {
+      x.set(it.x, at);
+      at += it.x.length;
+    }
+    return {
+      forgotten: this.forgotten,
+      ids: [...this.#waiting.keys()],
+      indices: Int32Array.from(all, (it) => it.index),
+      x,
+    };
+  }
+
+  /**
+   * Replaces the decisions by saved ones: the newest that there is room for.
+   *
+   * @throws {TypeError} If they are damaged.
+   */
+  load(
+    state: StateTree,
+    { actions, dimension }: { actions: number; dimension: number },
+  ): void {
+    const { forgotten, ids, indices, x } = {
+      ...state as { [key: string]: StateTree },
+    };
+    const isFine = Number.isSafeInteger(forgotten) &&
+      forgotten as number >= 0 &&
+      Array.isArray(ids) && ids.every((it) => typeof it === "string") &&
+      indices instanceof Int32Array && indices.length === ids.length &&
+      indices.every((it) => it >= 0 && it < actions) &&
+      x instanceof Float64Array && x.length === ids.length * dimension &&
+      x.every(Number.isFinite);
+    if (!isFine) {
+      throw new TypeError(
+        "Cannot load a bandit with damaged decisions that wait for rewards",
+      );
+    }
+    this.#waiting = new Map();
+    this.forgotten = forgotten as number;
+    ids.forEach((id, i) => {
+      const from = i * dimension;
+      this.add(id, { index: indices[i], x: x.slice(from, from + dimension) });
+    });
+  }
+}
