@@ -1,0 +1,105 @@
+import { RandomStream, seedWords } from "@bellman/random";
+import type { LoggedDecision } from "../logs/decision.ts";
+
+/** Policy that learns, such as a `Bandit`. */
+export interface Learner<A, C> {
+  /** Names of its actions. */
+  readonly actions: readonly A[];
+  /** Computes the chance of each action. */
+  chances(context: C, options?: { allowed?: readonly A[] }): ArrayLike<number>;
+  /** Learns the reward of an action. */
+  learn(experience: { context: C; action: A; reward: number }): void;
+}
+
+/** Options of {@linkcode replay}. */
+export interface ReplayOptions {
+  /**
+   * Seed of the choices, a whole number of at least 0.
+   *
+   * @default 0
+   */
+  seed?: number;
+}
+
+/** Result of {@linkcode replay}. */
+export interface Replay {
+  /** Mean reward of the rows whose action was chosen; null where there are none. */
+  value: number | null;
+  /** Its standard error; null for fewer than two rows. */
+  standardError: number | null;
+  /** Number of these rows. */
+  matched: number;
+  /** Number of rows without a reward, which are left out. */
+  withoutReward: number;
+}
+
+/**
+ * Replays a log to a policy that learns: rows whose action it chooses are its experience,
+ * the others are skipped (Li et al. 2011). Where all actions of the log were equally
+ * likely, this is what it would have earned in as many decisions.
+ *
+ * @param rows Logged decisions, whose actions were chosen uniformly at random.
+ * @param learner Policy that chooses, and learns from the rows it has chosen.
+ * @param options Seed of the choices.
+ * @returns Mean reward of the rows that were chosen.
+ * @throws {RangeError} If the rows' actions had unequal chances.
+ * @example
+ * ```ts
+ * import { arms, Bandit, replay, thompson } from "@bellman/bandits";
+ * import { assert } from "@std/assert";
+ *
+ * const log = Array.from({ length: 400 }, (_, i) => ({
+ *   context: undefined,
+ *   action: i % 2 === 0 ? "a" : "b",
+ *   propensity: 0.5,
+ *   reward: i % 2,
+ * }));
+ * const bandit = new Bandit({
+ *   actions: ["a", "b"],
+ *   model: arms({ beta: true }),
+ *   explore: thompson(),
+ * });
+ * const { value, matched } = replay(log, bandit);
+ * assert(value! > 0.9 && matched > 150);
+ * ```
+ */
+export function replay<A, C>(
+  rows: Iterable<LoggedDecision<A, C>>,
+  learner: Learner<A, C>,
+  options: ReplayOptions = {},
+): Replay {
+  const random = new RandomStream(seedWords(options.seed ?? 0));
+  let matched = 0, withoutReward = 0, sum = 0, squares = 0, row = 0;
+  for (const { context, action, reward, propensity, allowed } of rows) {
+    const count = allowed?.length ?? learner.actions.length;
+    if (Math.abs(propensity * count - 1) > 1e-6) {
+      throw new RangeError(
+        `Cannot replay row ${row} with propensity ${propensity}: expected 1/${count}, as all actions must have been equally likely`,
+      );
+    }
+    row++;
+    const chances = learner.chances(context, { allowed });
+    let left = random.uniform(), choice = 0;
+    while (choice < chances.length - 1 && (left -= chances[choice]) >= 0) {
+      choice++;
+    }
+    if (reward === undefined) {
+      withoutReward++;
+      continue;
+    }
+    if (learner.actions[choice] !== action) continue;
+    learner.learn({ context, action, reward });
+    matched++;
+    const step = reward - sum;
+    sum += step / matched;
+    squares += step * (reward - sum);
+  }
+  return {
+    value: matched > 0 ? sum : null,
+    standardError: matched > 1
+      ? Math.sqrt(squares / (matched * (matched - 1)))
+      : null,
+    matched,
+    withoutReward,
+  };
+}

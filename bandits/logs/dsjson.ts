@@ -1,0 +1,149 @@
+import {
+  lineError,
+  type LoggedDecision,
+  parseLines,
+  propensityOf,
+  rewardOf,
+} from "./decision.ts";
+
+/** Decision of a log of Vowpal Wabbit. */
+export interface DsjsonDecision
+  extends LoggedDecision<number, Record<string, unknown>> {
+  /** Chance of each action, by index, where the line has them. */
+  chances?: number[];
+}
+
+/** Chances of a line by the actions' indices: its lists are in an order of their own. */
+function chancesOf(
+  line: number,
+  { a, p }: Record<string, unknown>,
+): number[] | undefined {
+  if (p === undefined) return undefined;
+  const isList = (it: unknown): it is number[] =>
+    Array.isArray(it) && it.every(Number.isFinite);
+  if (!isList(a) || !isList(p) || a.length !== p.length) {
+    throw lineError(line, "expected as many chances p as actions a");
+  }
+  const chances: number[] = Array(a.length).fill(NaN);
+  // Actions count from 1.
+  a.forEach((action, i) => chances[action - 1] = p[i]);
+  if (chances.length === a.length && !chances.some(Number.isNaN)) {
+    return chances;
+  }
+  throw lineError(line, `expected actions a from 1 to ${a.length}, each once`);
+}
+
+/**
+ * Reads a log of Vowpal Wabbit: decisions as JSON lines (dsjson). Actions are indices from
+ * 0, rewards are costs with the other sign, and the context is the line's `c`, whose
+ * `_multi` holds the features of each action. Lines with `_skipLearn` are left out, as
+ * Vowpal Wabbit does, and so are lines that are no decisions.
+ *
+ * @param text The log; empty lines are skipped.
+ * @returns The decisions. Those without a label have no reward.
+ * @throws {SyntaxError} If a line is not such a decision: it is named by its number, from
+ * 1.
+ * @example
+ * ```ts
+ * import { parseDsjson } from "@bellman/bandits";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const [{ action, reward, propensity, chances }] = parseDsjson(
+ *   '{"_label_cost":-1.5,"_label_probability":0.75,"_label_Action":2,' +
+ *     '"_labelIndex":1,"EventId":"e0","a":[2,1],"c":{},"p":[0.75,0.25]}',
+ * );
+ * assertEquals([action, reward, propensity], [1, 1.5, 0.75]);
+ * assertEquals(chances, [0.25, 0.75]);
+ * ```
+ */
+export function parseDsjson(text: string): DsjsonDecision[] {
+  const decisions: DsjsonDecision[] = [];
+  for (const [line, value] of parseLines(text)) {
+    if (value._skipLearn === true || value.c === undefined) continue;
+    const { a, c, p, EventId, _label_cost: cost } = value;
+    const chances = chancesOf(line, value);
+    const isLabeled = cost !== undefined;
+    // Without a label, the first of the actions was taken.
+    const index = isLabeled
+      ? value._labelIndex ?? value._label_Action as number - 1
+      : (a as number[] | undefined)?.[0]! - 1;
+    if (!Number.isSafeInteger(index) || index as number < 0) {
+      throw lineError(line, "expected the action that was taken");
+    }
+    if (isLabeled && value._label_Action !== index as number + 1) {
+      throw lineError(
+        line,
+        `_labelIndex ${value._labelIndex} counts from 0, _label_Action ${value._label_Action} from 1: expected the same action`,
+      );
+    }
+    const propensity = isLabeled
+      ? value._label_probability
+      : (p as number[] | undefined)?.[0];
+    decisions.push({
+      ...(typeof EventId === "string" ? { id: EventId } : {}),
+      context: c as Record<string, unknown>,
+      action: index as number,
+      propensity: propensityOf(line, propensity),
+      // Not -0.
+      ...(isLabeled ? { reward: 0 - rewardOf(line, cost) } : {}),
+      ...(chances === undefined ? {} : { chances }),
+    });
+  }
+  return decisions;
+}
+
+/**
+ * Writes decisions as a log that Vowpal Wabbit reads (dsjson).
+ *
+ * @param decisions The decisions, with the chances of all actions.
+ * @returns The lines, with a line feed after each.
+ * @throws {TypeError} If a decision has no chances.
+ * @example
+ * ```ts
+ * import { formatDsjson, parseDsjson } from "@bellman/bandits";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const decision = {
+ *   id: "e0",
+ *   context: { user: { age: 3 }, _multi: [{ price: 1 }, { price: 2 }] },
+ *   action: 1,
+ *   propensity: 0.75,
+ *   reward: 2,
+ *   chances: [0.25, 0.75],
+ * };
+ * assertEquals(parseDsjson(formatDsjson([decision])), [decision]);
+ * ```
+ */
+export function formatDsjson(decisions: Iterable<DsjsonDecision>): string {
+  let text = "";
+  for (
+    const { id, context, action, propensity, reward, chances } of decisions
+  ) {
+    if (chances === undefined) {
+      throw new TypeError(
+        `Cannot write decision ${
+          id ?? action
+        } for Vowpal Wabbit: expected the chances of all actions`,
+      );
+    }
+    const others = chances.flatMap((_, i) => i === action ? [] : [i]);
+    const order = [action, ...others];
+    const label = reward === undefined ? {} : {
+      _label_cost: -reward,
+      _label_probability: propensity,
+      _label_Action: action + 1,
+      _labelIndex: action,
+    };
+    text += `${
+      JSON.stringify({
+        ...label,
+        Version: "1",
+        EventId: id,
+        a: order.map((it) => it + 1),
+        c: context,
+        p: order.map((it) => chances[it]),
+      })
+    }\n`;
+  }
+  return text;
+}

@@ -1,0 +1,94 @@
+import {
+  lineError,
+  type LoggedDecision,
+  parseLines,
+  propensityOf,
+  rewardOf,
+} from "./decision.ts";
+
+/**
+ * Reads a log of JSON lines. A line is a decision, `{ id, context, action, propensity }`
+ * with or without `reward`, or a reward that came later, `{ id, reward }`.
+ *
+ * @typeParam A Name of an action.
+ * @typeParam C Context: it is not checked.
+ * @param text The log; empty lines are skipped.
+ * @returns The decisions. Those whose reward never came have none.
+ * @throws {SyntaxError} If a line is no such line: it is named by its number, from 1.
+ * @example
+ * ```ts
+ * import { parseJsonl } from "@bellman/bandits";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const [first, second] = parseJsonl<string, number>(`
+ * {"id":"0","context":3,"action":"a","propensity":0.5}
+ * {"id":"1","context":4,"action":"b","propensity":0.5}
+ * {"id":"0","reward":1}
+ * `);
+ * assertEquals([first.reward, second.reward], [1, undefined]);
+ * ```
+ */
+export function parseJsonl<A extends string | number, C>(
+  text: string,
+): LoggedDecision<A, C>[] {
+  const decisions: LoggedDecision<A, C>[] = [];
+  const byId = new Map<string, LoggedDecision<A, C>>();
+  for (const [line, value] of parseLines(text)) {
+    const { id, action, reward, allowed } = value;
+    if (id !== undefined && typeof id !== "string") {
+      throw lineError(line, `it has id ${JSON.stringify(id)}, expected a text`);
+    }
+    if (reward !== undefined && reward !== null) rewardOf(line, reward);
+    else delete value.reward;
+    if (action === undefined) {
+      const decision = byId.get(id ?? "");
+      if (decision === undefined || value.reward === undefined) {
+        throw lineError(
+          line,
+          "expected a decision with an action, or the reward of one before",
+        );
+      }
+      decision.reward ??= reward as number;
+      continue;
+    }
+    if (typeof action !== "string" && typeof action !== "number") {
+      throw lineError(line, "expected the name of an action");
+    }
+    if (allowed !== undefined && !Array.isArray(allowed)) {
+      throw lineError(line, "expected a list of allowed actions");
+    }
+    propensityOf(line, value.propensity);
+    const decision = value as unknown as LoggedDecision<A, C>;
+    decisions.push(decision);
+    if (id === undefined) continue;
+    if (byId.has(id)) {
+      throw lineError(line, `there is a decision '${id}' before`);
+    }
+    byId.set(id, decision);
+  }
+  return decisions;
+}
+
+/**
+ * Writes decisions as JSON lines, as {@linkcode parseJsonl} reads them. A single one may
+ * be appended to a file.
+ *
+ * @param decisions The decisions, or rewards that came later: `{ id, reward }`.
+ * @returns The lines, with a line feed after each.
+ * @example
+ * ```ts
+ * import { formatJsonl } from "@bellman/bandits";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(formatJsonl([{ id: "0", reward: 1 }]), '{"id":"0","reward":1}\n');
+ * ```
+ */
+export function formatJsonl(
+  decisions: Iterable<
+    LoggedDecision<string | number, unknown> | { id: string; reward: number }
+  >,
+): string {
+  let text = "";
+  for (const it of decisions) text += `${JSON.stringify(it)}\n`;
+  return text;
+}
