@@ -139,7 +139,8 @@ function describe(model: Model): string {
  */
 export class Bandit<const A extends ActionName, C = void> {
   readonly #options: BanditOptions<A, C>;
-  #actions: A[];
+  #actions: A[] = [];
+  #indices = new Map<A, number>();
   #ridge: Ridge;
   #pending: Pending;
   #random: RandomStream;
@@ -184,7 +185,6 @@ export class Bandit<const A extends ActionName, C = void> {
       );
     }
     this.#options = options;
-    this.#actions = [];
     actions.forEach((it) => this.#checkNew(it));
     this.#ridge = new Ridge(model.shared ? 1 : actions.length, model);
     this.#pending = new Pending(pending);
@@ -320,6 +320,7 @@ export class Bandit<const A extends ActionName, C = void> {
       throw new RangeError(`Cannot remove '${action}', the last action`);
     }
     this.#actions.splice(index, 1);
+    this.#index();
     if (!this.#options.model.shared) this.#ridge.remove(index);
     this.#pending.remove(index);
   }
@@ -364,6 +365,7 @@ export class Bandit<const A extends ActionName, C = void> {
       dimension: ridge.dimension,
     });
     this.#actions = actions;
+    this.#index();
     this.#ridge = ridge;
     this.#random = stream;
     this.#pending = waiting;
@@ -411,19 +413,23 @@ export class Bandit<const A extends ActionName, C = void> {
       const { actions, ridge } = this.#read(state);
       const isSame = actions.length === this.#actions.length &&
         actions.every((it, i) => it === this.#actions[i]);
-      const hasFeatures = ridge.dimension * this.#ridge.dimension === 0 ||
-        ridge.dimension === this.#ridge.dimension;
-      if (isSame && hasFeatures) return ridge;
+      if (isSame) return ridge;
       throw new TypeError(
-        `Cannot merge bandits of unequal ${
-          isSame ? "features" : "actions"
-        }: expected ${
-          isSame ? this.#ridge.dimension : this.#actions.join(", ")
+        `Cannot merge a bandit of the actions ${actions.join(", ")}: expected ${
+          this.#actions.join(", ")
         }`,
       );
     };
-    const base = options.base === undefined ? undefined : read(options.base);
-    this.#ridge.merge(others.map(read), base);
+    const { base } = options;
+    // Of a copy, so that what fails changes nothing.
+    const merged = Ridge.of(this.#ridge.save(), this.#options.model);
+    const start = base === undefined ? undefined : read(base);
+    merged.merge(others.map(read), start);
+    this.#ridge = merged;
+  }
+
+  #index(): void {
+    this.#indices = new Map(this.#actions.map((it, i) => [it, i]));
   }
 
   #checkNew(action: A): void {
@@ -432,10 +438,10 @@ export class Bandit<const A extends ActionName, C = void> {
         `Cannot add an action of type ${typeof action}: expected a text or a number`,
       );
     }
-    if (this.#actions.includes(action)) {
+    if (this.#indices.has(action)) {
       throw new RangeError(`Cannot add '${action}': there is such an action`);
     }
-    this.#actions.push(action);
+    this.#indices.set(action, this.#actions.push(action) - 1);
   }
 
   #checkReward(reward: number): void {
@@ -452,8 +458,8 @@ export class Bandit<const A extends ActionName, C = void> {
   }
 
   #indexOf(action: A): number {
-    const index = this.#actions.indexOf(action);
-    if (index >= 0) return index;
+    const index = this.#indices.get(action);
+    if (index !== undefined) return index;
     const names = this.#actions.map(String);
     throw new TypeError(
       `Unknown action '${action}': ${hintAt(String(action), names)}`,
@@ -478,7 +484,15 @@ export class Bandit<const A extends ActionName, C = void> {
     const { model, explore } = this.#options;
     const allowed = this.#allowed(options), features = this.#features(context);
     const prediction = predict(model, this.#ridge, [allowed, features]);
-    return { allowed, features, chances: explore(prediction) };
+    const chances = explore(prediction);
+    let sum = 0;
+    for (let i = 0; i < chances.length; i++) sum += chances[i];
+    if (Math.abs(sum - 1) < 1e-6 && chances.length === allowed.length) {
+      return { allowed, features, chances };
+    }
+    throw new RangeError(
+      `Cannot decide by ${chances.length} chances that add up to ${sum}: expected ${allowed.length} that add up to 1`,
+    );
   }
 
   /** Returns the features of actions in a context, each computed once. */

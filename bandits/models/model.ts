@@ -58,8 +58,13 @@ export function predict(
   ridge: Ridge,
   [actions, features]: readonly [actions: ArrayLike<number>, FeaturesOf],
 ): Prediction {
-  const of = (compute: (regression: number, action: number) => number) =>
-    Float64Array.from(actions, (it) => compute(shared ? 0 : it, it));
+  const of = (compute: (regression: number, action: number) => number) => {
+    const numbers = new Float64Array(actions.length);
+    for (let i = 0; i < numbers.length; i++) {
+      numbers[i] = compute(shared ? 0 : actions[i], actions[i]);
+    }
+    return numbers;
+  };
   const { total } = ridge;
   if (beta) {
     const sums = Array.from(actions, (it) => ridge.sums(it));

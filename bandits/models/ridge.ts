@@ -67,6 +67,14 @@ function modeStep(y: number, logit: number, variance: number): number {
   return s;
 }
 
+/** True where the diagonal of a Gram matrix could be that of one. */
+function isGram(gram: Float64Array, dimension: number): boolean {
+  for (let i = 1; i <= dimension; i++) {
+    if (gram[packedLength(i) - 1] < 0) return false;
+  }
+  return true;
+}
+
 function isNumbers(value: StateTree, length: number): value is Float64Array {
   return value instanceof Float64Array && value.length === length &&
     value.every(Number.isFinite);
@@ -88,6 +96,7 @@ export class Ridge {
   #rows: Row[] = [];
   /** Rows since the sums were added up anew. */
   #shifts = 0;
+  #product = new Float64Array(0);
 
   /** Makes regressions that have learned nothing. */
   constructor(count: number, settings: RidgeSettings) {
@@ -148,11 +157,10 @@ export class Ridge {
     this.dimension = x.length;
     const regression = this.#fresh(index) ??
       (this.#regressions[index] = this.#empty());
-    const product = timesVector(
-      regression.covariance,
-      x,
-      new Float64Array(x.length),
-    );
+    if (this.#product.length !== x.length) {
+      this.#product = new Float64Array(x.length);
+    }
+    const product = timesVector(regression.covariance, x, this.#product);
     const mean = dot(regression.weights, x), variance = dot(product, x);
     let weight = 1, response = reward, residual = 0;
     if (logistic) {
@@ -242,13 +250,20 @@ export class Ridge {
   /** Computes covariance and weights anew. */
   #renew(it: Regression): void {
     const { dimension, settings: { lambda } } = this;
-    const precision = it.gram.slice();
-    addDiagonal(precision, dimension, lambda);
-    const covariance = inverse(precision, dimension);
-    if (covariance === undefined) {
+    let trace = 0;
+    for (let i = 1; i <= dimension; i++) trace += it.gram[packedLength(i) - 1];
+    if (trace + lambda === 0) {
       // Without a prior, a sum may be discounted down to nothing.
       Object.assign(it, this.#empty());
       return;
+    }
+    let covariance: Float64Array | undefined, prior = lambda;
+    while (covariance === undefined) {
+      const precision = it.gram.slice();
+      addDiagonal(precision, dimension, prior);
+      covariance = inverse(precision, dimension);
+      // Features of unequal sizes, or nearly collinear ones, may need more than the prior.
+      prior = 10 * prior + 1e-15 * trace;
     }
     it.covariance = covariance;
     timesVector(covariance, it.moment, it.weights);
@@ -304,9 +319,9 @@ export class Ridge {
     regressions.forEach((it, i) => {
       if (it === null) return;
       const { gram, moment } = { ...it as { [key: string]: StateTree } };
-      if (!isNumbers(gram, packedLength(d)) || !isNumbers(moment, d)) {
-        throw damaged("sums");
-      }
+      const isFine = isNumbers(gram, packedLength(d)) && isGram(gram, d) &&
+        isNumbers(moment, d);
+      if (!isFine) throw damaged("sums");
       const regression = ridge.#regressions[i] = ridge.#empty();
       Object.assign(regression, { gram: gram.slice(), moment: moment.slice() });
       ridge.#renew(regression);
@@ -328,28 +343,41 @@ export class Ridge {
    *
    * @param others Regressions of the same settings and number.
    * @param base The start of all, or nothing.
+   * @throws {TypeError} If their numbers of features differ, or the base has learned more
+   * than they have.
    */
   merge(others: readonly Ridge[], base: Ridge | undefined): void {
-    const signed: [other: Ridge, sign: 1 | -1][] = others.flatMap((it) => [
-      [it, 1],
-      ...(base === undefined ? [] : [[base, -1] as [Ridge, -1]]),
-    ]);
-    this.dimension = Math.max(
-      this.dimension,
-      ...others.map((it) => it.dimension),
-    );
-    for (const [other, sign] of signed) {
-      this.total += sign * other.total;
-      this.#residuals += sign * other.#residuals;
-      other.#regressions.forEach((it, i) => {
-        if (it === undefined) return;
-        const { gram, moment } = this.#regressions[i] ??= this.#empty();
-        for (let k = 0; k < gram.length; k++) gram[k] += sign * it.gram[k];
-        for (let k = 0; k < moment.length; k++) {
-          moment[k] += sign * it.moment[k];
-        }
-        this.#regressions[i]!.isStale = true;
-      });
+    for (const other of others) {
+      this.#sum(other, 1);
+      if (base !== undefined) this.#sum(base, -1);
     }
+    const isFine = this.total >= 0 && this.#regressions
+      .every((it) => it === undefined || isGram(it.gram, this.dimension));
+    if (isFine) return;
+    throw new TypeError(
+      "Cannot merge bandits whose base has learned more than they have: expected the state that all began with",
+    );
+  }
+
+  #sum(other: Ridge, sign: 1 | -1): void {
+    if (other.dimension === 0) return;
+    this.dimension ||= other.dimension;
+    if (this.dimension !== other.dimension) {
+      throw new TypeError(
+        `Cannot merge bandits with ${this.dimension} and ${other.dimension} features: expected as many`,
+      );
+    }
+    this.total += sign * other.total;
+    this.#residuals += sign * other.#residuals;
+    other.#regressions.forEach((it, i) => {
+      if (it === undefined) return;
+      const own = this.#regressions[i] ??= this.#empty();
+      const add = (to: Float64Array, from: Float64Array) => {
+        for (let k = 0; k < to.length; k++) to[k] += sign * from[k];
+      };
+      add(own.gram, it.gram);
+      add(own.moment, it.moment);
+      own.isStale = true;
+    });
   }
 }

@@ -58,6 +58,12 @@ const STEPS = {
     // arch 7 cannot be imported with newer ones.
     "pandas<3",
   ]],
+  "bandits": [[
+    "mabwiser==2.7.4",
+    "vowpalwabbit==9.11.9",
+    "scikit-learn==1.9.1",
+    "numpy==2.4.6",
+  ]],
   "tensorflow": [
     ["tensorflow-cpu==2.15.1", "numpy==1.26.4"],
     // One file of it is used, which needs none of the rest.

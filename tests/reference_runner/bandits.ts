@@ -121,13 +121,13 @@ function plain({ hparams, inputs, expected }: Case, comparison: Comparison) {
     bandits.add(
       "beta_propensities",
       arms({ beta: true, discount }),
-      thompson(),
+      thompson({ alpha: 1 }),
     );
   }
   const noise = Math.sqrt(hparams.noise_variance);
   const lambda = hparams.noise_variance / hparams.prior_variance;
   const normal = arms({ lambda, noise, discount });
-  bandits.add("normal_propensities", normal, thompson());
+  bandits.add("normal_propensities", normal, thompson({ alpha: 1 }));
   expected.steps.forEach((scores, t) => {
     const mask = allowed?.[t];
     const { means, deviations } = bandits.of("ucb1").predict(undefined);
@@ -237,7 +237,7 @@ function linearCase(it: Case, comparison: Comparison) {
   bandits.add("epsilon_greedy", model, epsilonGreedy(epsilon ?? 0.1));
   bandits.add("squarecb", model, squareCB({ gamma: () => gamma ?? 20 }));
   bandits.add("propensities", model, thompson({ alpha }));
-  bandits.add("noise", linear({ lambda, shared }), thompson());
+  bandits.add("noise", linear({ lambda, shared }), thompson({ alpha: 1 }));
   expected.steps.forEach((scores, t) => {
     const context = kind === "linear_hybrid" ? hybrid(inputs, t) : contexts[t];
     const mask = allowed?.[t];
@@ -350,7 +350,7 @@ function merge(
       actions: expected.mean[0].map((_, i) => i),
       features: (context) => context,
       model: linear({ lambda, noise: 1 }),
-      explore: thompson(),
+      explore: thompson({ alpha: 1 }),
     });
   const learn = (bandit: Bandit<number, number[]>, part: number) => {
     actions[part].forEach((action, i) =>

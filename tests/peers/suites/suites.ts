@@ -1,5 +1,6 @@
 /** Comparisons with peers, and the wanted ratios. */
 import { ALGORITHMS } from "./algorithms.ts";
+import { BANDITS, REGRETS } from "./bandits.ts";
 import { BUFFERS, HINDSIGHT } from "./buffers.ts";
 import { DQN_SUITES } from "./dqn.ts";
 import { ENVIRONMENTS } from "./environments.ts";
@@ -19,6 +20,8 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   ...PPO_SUITES,
   ...TD3_SUITES,
   ...HOST_SUITES,
+  bandits: BANDITS,
+  regrets: REGRETS,
   buffers: BUFFERS,
   hindsight: HINDSIGHT,
   games: GAMES,
