@@ -1,8 +1,19 @@
-import { checkOptions, hintAt, whole } from "@bellman/files/options";
+import {
+  checkOptions,
+  hintAt,
+  type OptionKinds,
+  whole,
+} from "@bellman/files/options";
 import { RandomStream, seedWords } from "@bellman/random";
 import type { StateTree } from "@bellman/types";
+import { mismatch, outOfRange } from "./_refuse.ts";
 import type { Exploration } from "./explore/rules.ts";
-import { type FeaturesOf, type Model, predict } from "./models/model.ts";
+import {
+  type FeaturesOf,
+  type Model,
+  predict,
+  type Prediction,
+} from "./models/model.ts";
 import { Ridge } from "./models/ridge.ts";
 import { Pending } from "./pending.ts";
 
@@ -76,17 +87,7 @@ export type Experience<A extends ActionName, C> =
     context: C;
   });
 
-/** Prediction of the rewards of all actions, in their order. */
-export interface Rewards {
-  /** Expected reward of each action. */
-  means: Float64Array;
-  /**
-   * Standard deviation of each expected reward; of a logistic model, that of its logit.
-   */
-  deviations: Float64Array;
-}
-
-/** Decisions with another start than a bandit's own. */
+/** Options of {@linkcode Bandit.merge}. */
 export interface MergeOptions {
   /**
    * State that all of them began with, such as the one after the last merge; without it
@@ -98,9 +99,21 @@ export interface MergeOptions {
 /** Features of all actions where there is no context. */
 const CONSTANT = Float64Array.of(1);
 
+/** A snapshot's entries. */
+type Saved = { [key: string]: StateTree };
+
 function isList(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.length > 0;
 }
+
+const KINDS: OptionKinds<BanditOptions<ActionName, never>> = {
+  actions: ["object", "a list of names, at least one", isList],
+  features: ["function", "a function"],
+  model: ["object", "linear() or arms()"],
+  explore: ["function", "an exploration, such as thompson()"],
+  seed: whole(0),
+  pending: whole(1),
+};
 
 /** Describes the settings of a model, which states must share. */
 function describe(model: Model): string {
@@ -157,32 +170,24 @@ export class Bandit<const A extends ActionName, C = void> {
    * @throws {RangeError} If actions are not all different, or a number is out of range.
    */
   constructor(options: BanditOptions<A, C>) {
-    const fn = ["function", "a function"] as const;
-    const { actions, model, features, seed = 0, pending = 10_000 } =
-      checkOptions("a bandit", options, {
-        actions: ["object", "a list of names, at least one", isList],
-        features: fn,
-        model: ["object", "linear() or arms()"],
-        explore: ["function", "an exploration, such as thompson()"],
-        seed: whole(0),
-        pending: whole(1),
-      });
-    for (const name of ["actions", "model", "explore"]) {
-      if (name in options) continue;
-      throw new TypeError(`Cannot make a bandit without '${name}'`);
+    const given = checkOptions("a bandit", options, KINDS);
+    const missing = ["actions", "model", "explore"].find((it) =>
+      !(it in given)
+    );
+    if (missing !== undefined) {
+      throw mismatch("make a bandit", `the option '${missing}'`);
     }
+    const { actions, model, features, seed = 0, pending = 10_000 } = given;
     const isLinear = model.name === "linear";
-    if (isLinear !== (features !== undefined)) {
-      throw new TypeError(
-        isLinear
-          ? "Cannot make a bandit of linear() without features: expected a function of the context"
-          : "Cannot make a bandit of arms() with features: expected linear()",
-      );
+    if (isLinear && features === undefined) {
+      throw mismatch("make a bandit of linear()", "the option 'features'");
+    }
+    if (!isLinear && features !== undefined) {
+      throw mismatch("make a bandit of arms() with features", "linear()");
     }
     if (features !== undefined && features.length > 1 && !model.shared) {
-      throw new TypeError(
-        "Cannot make a bandit with features of context and action: expected linear({ shared: true })",
-      );
+      const what = "make a bandit with features of context and action";
+      throw mismatch(what, "linear({ shared: true })");
     }
     this.#options = options;
     actions.forEach((it) => this.#checkNew(it));
@@ -252,14 +257,12 @@ export class Bandit<const A extends ActionName, C = void> {
    * Predicts the reward of each action.
    *
    * @param context Context of a decision.
-   * @returns Expected rewards and their deviations, in the order of the actions.
+   * @returns Expected rewards and deviations, in the order of the actions; of a logistic
+   * model, deviations of logits.
    * @throws {RangeError} If features are not finite or of another number than before.
    */
-  predict(context: C): Rewards {
-    const all = this.#allowed(undefined);
-    const { model } = this.#options, features = this.#features(context);
-    const found = predict(model, this.#ridge, [all, features]);
-    return { means: found.means, deviations: found.deviations };
+  predict(context: C): Prediction {
+    return this.#predict(this.#allowed(), this.#features(context));
   }
 
   /**
@@ -317,7 +320,7 @@ export class Bandit<const A extends ActionName, C = void> {
   remove(action: A): void {
     const index = this.#indexOf(action);
     if (this.#actions.length === 1) {
-      throw new RangeError(`Cannot remove '${action}', the last action`);
+      throw outOfRange(`remove '${action}', the last action`, "another one");
     }
     this.#actions.splice(index, 1);
     this.#index();
@@ -351,19 +354,14 @@ export class Bandit<const A extends ActionName, C = void> {
    */
   load(state: StateTree): void {
     const { actions, ridge } = this.#read(state);
-    const { random, pending, decisions } = state as {
-      [key: string]: StateTree;
-    };
-    if (!Number.isSafeInteger(decisions) || decisions as number < 0) {
-      throw new TypeError("Cannot load a bandit with damaged decisions");
+    const { random, pending, decisions } = state as Saved;
+    if (!Number.isSafeInteger(decisions)) {
+      throw mismatch("load a damaged bandit", "its number of decisions");
     }
     const stream = new RandomStream(seedWords(0));
     stream.load(random);
     const waiting = new Pending(this.#pending.capacity);
-    waiting.load(pending, {
-      actions: actions.length,
-      dimension: ridge.dimension,
-    });
+    waiting.load(pending, [actions.length, ridge.dimension]);
     this.#actions = actions;
     this.#index();
     this.#ridge = ridge;
@@ -405,20 +403,16 @@ export class Bandit<const A extends ActionName, C = void> {
   merge(others: readonly StateTree[], options: MergeOptions = {}): void {
     const { discount, window } = this.#options.model;
     if (discount < 1 || window < Infinity) {
-      throw new RangeError(
-        "Cannot merge bandits that forget: expected a model without discount and window",
+      throw outOfRange(
+        "merge bandits that forget",
+        "no discount and no window",
       );
     }
+    const names = this.#actions.join(", ");
     const read = (state: StateTree) => {
-      const { actions, ridge } = this.#read(state);
-      const isSame = actions.length === this.#actions.length &&
-        actions.every((it, i) => it === this.#actions[i]);
-      if (isSame) return ridge;
-      throw new TypeError(
-        `Cannot merge a bandit of the actions ${actions.join(", ")}: expected ${
-          this.#actions.join(", ")
-        }`,
-      );
+      const { actions, ridge } = this.#read(state), other = actions.join(", ");
+      if (other === names) return ridge;
+      throw mismatch(`merge a bandit of the actions ${other}`, names);
     };
     const { base } = options;
     // Of a copy, so that what fails changes nothing.
@@ -433,28 +427,21 @@ export class Bandit<const A extends ActionName, C = void> {
   }
 
   #checkNew(action: A): void {
-    if (typeof action !== "string" && typeof action !== "number") {
-      throw new TypeError(
-        `Cannot add an action of type ${typeof action}: expected a text or a number`,
-      );
+    if (!["string", "number"].includes(typeof action)) {
+      throw mismatch(`add an action of ${typeof action}`, "a text or a number");
     }
     if (this.#indices.has(action)) {
-      throw new RangeError(`Cannot add '${action}': there is such an action`);
+      throw outOfRange(`add '${action}', which there is`, "another name");
     }
     this.#indices.set(action, this.#actions.push(action) - 1);
   }
 
   #checkReward(reward: number): void {
     const { logistic, beta } = this.#options.model;
-    const isBounded = logistic || beta;
-    if (
-      Number.isFinite(reward) && !(isBounded && (reward < 0 || reward > 1))
-    ) return;
-    throw new RangeError(
-      `Cannot learn a reward of ${reward}: expected ${
-        isBounded ? "a number from 0 to 1" : "a finite number"
-      }`,
-    );
+    const [low, high] = logistic || beta ? [0, 1] : [-Infinity, Infinity];
+    if (Number.isFinite(reward) && reward >= low && reward <= high) return;
+    const expected = low === 0 ? "a number from 0 to 1" : "a finite number";
+    throw outOfRange(`learn a reward of ${reward}`, expected);
   }
 
   #indexOf(action: A): number {
@@ -466,14 +453,11 @@ export class Bandit<const A extends ActionName, C = void> {
     );
   }
 
-  #allowed(options: DecideOptions<A> | undefined): Int32Array {
-    const { allowed } = options ?? {};
-    if (allowed === undefined) {
-      return Int32Array.from({ length: this.#actions.length }, (_, i) => i);
-    }
+  #allowed({ allowed }: DecideOptions<A> = {}): Int32Array {
+    if (allowed === undefined) return Int32Array.from(this.#actions.keys());
     const indices = new Set(allowed.map((it) => this.#indexOf(it)));
     if (indices.size > 0) return Int32Array.from(indices).sort();
-    throw new RangeError("Cannot decide: no action is allowed");
+    throw outOfRange("decide between 0 allowed actions", "at least one");
   }
 
   #choose(context: C, options: DecideOptions<A> | undefined): {
@@ -481,18 +465,19 @@ export class Bandit<const A extends ActionName, C = void> {
     features: FeaturesOf;
     chances: Float64Array;
   } {
-    const { model, explore } = this.#options;
     const allowed = this.#allowed(options), features = this.#features(context);
-    const prediction = predict(model, this.#ridge, [allowed, features]);
-    const chances = explore(prediction);
+    const chances = this.#options.explore(this.#predict(allowed, features));
     let sum = 0;
     for (let i = 0; i < chances.length; i++) sum += chances[i];
     if (Math.abs(sum - 1) < 1e-6 && chances.length === allowed.length) {
       return { allowed, features, chances };
     }
-    throw new RangeError(
-      `Cannot decide by ${chances.length} chances that add up to ${sum}: expected ${allowed.length} that add up to 1`,
-    );
+    const what = `decide by ${chances.length} chances that add up to ${sum}`;
+    throw outOfRange(what, `${allowed.length} that add up to 1`);
+  }
+
+  #predict(actions: Int32Array, features: FeaturesOf): Prediction {
+    return predict(this.#options.model, this.#ridge, [actions, features]);
   }
 
   /** Returns the features of actions in a context, each computed once. */
@@ -518,16 +503,14 @@ export class Bandit<const A extends ActionName, C = void> {
     const x = Float64Array.from(features);
     const { dimension } = this.#ridge;
     if (x.length === 0 || dimension > 0 && x.length !== dimension) {
-      throw new RangeError(
-        `Cannot take ${x.length} features: expected ${
-          dimension > 0 ? `${dimension}, as before` : "at least 1"
-        }`,
-      );
+      const expected = dimension > 0 ? `${dimension}, as before` : "at least 1";
+      throw outOfRange(`take ${x.length} features`, expected);
     }
     const wrong = x.findIndex((it) => !Number.isFinite(it));
     if (wrong >= 0) {
-      throw new RangeError(
-        `Cannot take ${x[wrong]} as feature ${wrong}: expected a finite number`,
+      throw outOfRange(
+        `take ${x[wrong]} as feature ${wrong}`,
+        "a finite number",
       );
     }
     this.#ridge.dimension = x.length;
@@ -540,27 +523,18 @@ export class Bandit<const A extends ActionName, C = void> {
 
   /** Reads actions and model of a state. */
   #read(state: StateTree): { actions: A[]; ridge: Ridge } {
-    const { model } = this.#options;
-    const saved = { ...state as { [key: string]: StateTree } };
+    const { model } = this.#options, expected = describe(model);
+    const saved: Saved = { ...state as Saved };
     if (typeof saved.model !== "string" || !isList(saved.actions)) {
-      throw new TypeError(
-        "Cannot load a bandit: expected a state that save() returned",
-      );
+      throw mismatch("load a bandit", "a state that save() returned");
     }
-    if (saved.model !== describe(model)) {
-      throw new TypeError(
-        `Cannot take the state of another model (${saved.model}): expected ${
-          describe(model)
-        }`,
-      );
+    if (saved.model !== expected) {
+      throw mismatch(`load a state of another model, ${saved.model}`, expected);
     }
-    const actions = saved.actions as A[];
-    const ridge = Ridge.of(saved.ridge, model);
-    const { count } = ridge;
-    if (count !== (model.shared ? 1 : actions.length)) {
-      throw new TypeError(
-        `Cannot load a bandit of ${actions.length} actions with ${count} regressions`,
-      );
+    const ridge = Ridge.of(saved.ridge, model), actions = saved.actions as A[];
+    const count = model.shared ? 1 : actions.length;
+    if (ridge.count !== count) {
+      throw mismatch(`load ${ridge.count} regressions`, `${count}`);
     }
     return { actions: [...actions], ridge };
   }

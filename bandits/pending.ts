@@ -1,4 +1,5 @@
 import type { StateTree } from "@bellman/types";
+import { mismatch } from "./_refuse.ts";
 
 /** Decision that waits for its reward. */
 export interface Waiting {
@@ -59,44 +60,31 @@ export class Pending {
   /** Saves the decisions. */
   save(): { [key: string]: StateTree } {
     const all = [...this.#waiting.values()];
-    const x = new Float64Array(all.reduce((sum, it) => sum + it.x.length, 0));
-    let at = 0;
-    for (const it of all) {
-      x.set(it.x, at);
-      at += it.x.length;
-    }
     return {
       forgotten: this.forgotten,
       ids: [...this.#waiting.keys()],
       indices: Int32Array.from(all, (it) => it.index),
-      x,
+      x: Float64Array.from(all.flatMap((it) => [...it.x])),
     };
   }
 
   /**
    * Replaces the decisions by saved ones: the newest that there is room for.
    *
+   * @param state Saved decisions.
+   * @param sizes Number of actions and of features.
    * @throws {TypeError} If they are damaged.
    */
-  load(
-    state: StateTree,
-    { actions, dimension }: { actions: number; dimension: number },
-  ): void {
-    const { forgotten, ids, indices, x } = {
-      ...state as { [key: string]: StateTree },
-    };
-    const isFine = Number.isSafeInteger(forgotten) &&
-      forgotten as number >= 0 &&
-      Array.isArray(ids) && ids.every((it) => typeof it === "string") &&
+  load(state: StateTree, [actions, dimension]: [number, number]): void {
+    const saved = { ...state as { [key: string]: StateTree } };
+    const { forgotten, ids, indices, x } = saved;
+    const isFine = Number.isSafeInteger(forgotten) && Array.isArray(ids) &&
+      ids.every((it) => typeof it === "string") &&
       indices instanceof Int32Array && indices.length === ids.length &&
       indices.every((it) => it >= 0 && it < actions) &&
       x instanceof Float64Array && x.length === ids.length * dimension &&
       x.every(Number.isFinite);
-    if (!isFine) {
-      throw new TypeError(
-        "Cannot load a bandit with damaged decisions that wait for rewards",
-      );
-    }
+    if (!isFine) throw mismatch("load a damaged bandit", "waiting decisions");
     this.#waiting = new Map();
     this.forgotten = forgotten as number;
     ids.forEach((id, i) => {

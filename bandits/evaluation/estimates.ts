@@ -1,4 +1,5 @@
 import { checkOptions, type OptionKind } from "@bellman/files/options";
+import { outOfRange } from "../_refuse.ts";
 import {
   type BootstrapOptions,
   stratifiedBootstrap,
@@ -101,9 +102,7 @@ const ABOVE_0: OptionKind = [
 ];
 
 function refuse(row: number, what: string, expected: string): never {
-  throw new RangeError(
-    `Cannot evaluate row ${row} with ${what}: expected ${expected}`,
-  );
+  throw outOfRange(`evaluate row ${row} with ${what}`, expected);
 }
 
 /** Checks a row, and computes its numbers. */
@@ -138,80 +137,72 @@ function sumOf(rows: readonly Row[], term: (row: Row) => number): number {
   return sum;
 }
 
-/** Value of an estimator on rows, and the influence of a row on it. */
+/**
+ * Estimator: the mean of a base, and of a rest times the weights, which a self-normalized
+ * one divides by the mean weight.
+ */
 interface Formula {
-  value: (rows: readonly Row[]) => number;
-  influence: (rows: readonly Row[], value: number) => (row: Row) => number;
-}
-
-/** Formula of an estimator that is a mean of terms. */
-function meanOf(term: (row: Row) => number): Formula {
-  return {
-    value: (rows) => sumOf(rows, term) / rows.length,
-    influence: (_, value) => (row) => term(row) - value,
-  };
-}
-
-/** Formula of an estimator that is `base` and a mean weighted by the weights. */
-function weightedOf(
-  base: (row: Row) => number,
-  term: (row: Row) => number,
-): Formula {
-  const parts = (rows: readonly Row[]) => {
-    const weights = sumOf(rows, ({ w }) => w);
-    return {
-      weights: weights / rows.length,
-      base: sumOf(rows, base) / rows.length,
-      center: sumOf(rows, (it) => it.w * term(it)) / weights,
-    };
-  };
-  return {
-    value: (rows) => {
-      const { base, center } = parts(rows);
-      return base + center;
-    },
-    influence: (rows) => {
-      const { weights, base: mean, center } = parts(rows);
-      return (it) => base(it) - mean + it.w * (term(it) - center) / weights;
-    },
-  };
+  base: (row: Row) => number;
+  rest?: (row: Row) => number;
+  isNormalized?: boolean;
 }
 
 function formulas(options: EvaluateOptions): Record<Estimator, Formula> {
-  const { clip = 10, switchAt = 10, shrinkage = 100 } = options;
+  const { clip = 10, switchAt = 10, shrinkage: l = 100 } = options;
+  const none = () => 0, predicted = ({ v }: Row) => v;
+  const error = ({ r, q }: Row) => r - q, reward = ({ r }: Row) => r;
   return {
-    ips: meanOf(({ w, r }) => w * r),
-    clipped: meanOf(({ w, r }) => Math.min(w, clip) * r),
-    snips: weightedOf(() => 0, ({ r }) => r),
-    dm: meanOf(({ v }) => v),
-    dr: meanOf(({ w, r, v, q }) => v + w * (r - q)),
-    sndr: weightedOf(({ v }) => v, ({ r, q }) => r - q),
-    switchDr: meanOf(({ w, r, v, q }) => v + (w <= switchAt ? w : 0) * (r - q)),
-    shrinkage: meanOf(({ w, r, v, q }) =>
-      v + shrinkage * w / (w * w + shrinkage) * (r - q)
-    ),
+    ips: { base: none, rest: reward },
+    clipped: { base: ({ w, r }) => Math.min(w, clip) * r },
+    snips: { base: none, rest: reward, isNormalized: true },
+    dm: { base: predicted },
+    dr: { base: predicted, rest: error },
+    sndr: { base: predicted, rest: error, isNormalized: true },
+    switchDr: {
+      base: predicted,
+      rest: (row) => row.w <= switchAt ? error(row) : 0,
+    },
+    shrinkage: {
+      base: predicted,
+      rest: (row) => l / (row.w ** 2 + l) * error(row),
+    },
   };
 }
 
+/** Computes an estimate, and the influence of each row on it. */
+function compute(
+  { base, rest = () => 0, isNormalized = false }: Formula,
+  rows: readonly Row[],
+): { value: number; influence: (row: Row) => number } {
+  const n = rows.length,
+    weight = isNormalized ? sumOf(rows, (it) => it.w) / n : 1;
+  const mean = sumOf(rows, base) / n;
+  const center = sumOf(rows, (it) => it.w * rest(it)) / n / weight;
+  // The mean weight varies with the rows, too.
+  const own = (row: Row) => isNormalized ? row.w * center / weight : center;
+  const influence = (row: Row) =>
+    base(row) - mean + row.w * rest(row) / weight - own(row);
+  return { value: mean + center, influence };
+}
+
 function estimateBy(
-  { value: valueOf, influence }: Formula,
+  formula: Formula,
   rows: readonly Row[],
   bootstrap: BootstrapOptions | undefined,
 ): PolicyValue {
-  const value = valueOf(rows), n = rows.length;
+  const { value, influence } = compute(formula, rows), n = rows.length;
   if (!Number.isFinite(value)) {
     return { value: null, standardError: null, interval: null };
   }
   if (n < 2) return { value, standardError: null, interval: null };
-  const ofRow = influence(rows, value);
-  const squares = sumOf(rows, (it) => ofRow(it) ** 2);
+  const squares = sumOf(rows, (it) => influence(it) ** 2);
   const standardError = Math.sqrt(squares / (n * (n - 1)));
   if (bootstrap === undefined) {
     const half = WIDTH * standardError;
     return { value, standardError, interval: [value - half, value + half] };
   }
   const { interval } = stratifiedBootstrap(rows.map((_, i) => [i]), (drawn) => {
-    const found = valueOf(drawn.map((it) => rows[it[0]]));
+    const found = compute(formula, drawn.map((it) => rows[it[0]])).value;
     // No row of a resample may have a weight.
     return Number.isFinite(found) ? found : value;
   }, bootstrap);
@@ -301,9 +292,7 @@ export function evaluate(
     row.reward === undefined || row.reward === null ? [] : [numbersOf(row, i)]
   );
   if (all.length === 0) {
-    throw new RangeError(
-      `Cannot evaluate ${rows.length} rows: expected one with a reward`,
-    );
+    throw outOfRange(`evaluate ${rows.length} rows`, "one with a reward");
   }
   const hasPredictions = rows.every((it) => it.predicted !== undefined);
   const names: readonly Estimator[] = hasPredictions

@@ -1,36 +1,18 @@
 /** Chances that one of several independent random numbers is the largest. */
 
-/** Nodes of the Gauss-Kronrod rule of 15 points, the upper half, and their weights. */
-const NODES = [
-  0.991455371120812639,
-  0.949107912342758525,
-  0.864864423359769073,
-  0.741531185599394440,
-  0.586087235467691130,
-  0.405845151377397167,
-  0.207784955007898468,
-  0,
-];
-const WEIGHTS = [
-  0.022935322010529225,
-  0.063092092629978553,
-  0.104790010322250184,
-  0.140653259715525919,
-  0.169004726639267903,
-  0.190350578064785410,
-  0.204432940075298892,
-  0.209482141084727828,
-];
-/** Weights of the Gauss rule on every second node, 0 on the others. */
-const GAUSS = [
-  0,
-  0.129484966168869693,
-  0,
-  0.279705391489276668,
-  0,
-  0.381830050505118945,
-  0,
-  0.417959183673469388,
+/**
+ * Gauss-Kronrod rule of 15 points, the upper half: nodes, their weights, and those of the
+ * Gauss rule on every second node.
+ */
+const RULE = [
+  [0.991455371120812639, 0.022935322010529225, 0],
+  [0.949107912342758525, 0.063092092629978553, 0.129484966168869693],
+  [0.864864423359769073, 0.104790010322250184, 0],
+  [0.741531185599394440, 0.140653259715525919, 0.279705391489276668],
+  [0.586087235467691130, 0.169004726639267903, 0],
+  [0.405845151377397167, 0.190350578064785410, 0.381830050505118945],
+  [0.207784955007898468, 0.204432940075298892, 0],
+  [0, 0.209482141084727828, 0.417959183673469388],
 ];
 
 /** Deviations beyond which a normal distribution is cut: a chance of 1e-12. */
@@ -62,15 +44,9 @@ function integrate(
   const kronrod = new Float64Array(count), gauss = new Float64Array(count);
   const add = (at: number, weight: number, gaussWeight: number) => {
     const product = largest(at, rates);
-    weight *= product;
-    gaussWeight *= product;
-    if (gaussWeight === 0) {
-      for (let i = 0; i < count; i++) kronrod[i] += weight * rates[i];
-      return;
-    }
     for (let i = 0; i < count; i++) {
-      kronrod[i] += weight * rates[i];
-      gauss[i] += gaussWeight * rates[i];
+      kronrod[i] += weight * product * rates[i];
+      gauss[i] += gaussWeight * product * rates[i];
     }
   };
   /** Returns true where the rule is good enough for an interval. */
@@ -78,10 +54,11 @@ function integrate(
     const middle = (from + to) / 2, half = (to - from) / 2;
     kronrod.fill(0);
     gauss.fill(0);
-    for (let i = 0; i < NODES.length; i++) {
-      const weight = half * WEIGHTS[i], gaussWeight = half * GAUSS[i];
-      add(middle + half * NODES[i], weight, gaussWeight);
-      if (NODES[i] > 0) add(middle - half * NODES[i], weight, gaussWeight);
+    for (const [node, weight, gaussWeight] of RULE) {
+      add(middle + half * node, half * weight, half * gaussWeight);
+      if (node > 0) {
+        add(middle - half * node, half * weight, half * gaussWeight);
+      }
     }
     let sum = 0, error = 0;
     for (let i = 0; i < count; i++) {
@@ -92,13 +69,8 @@ function integrate(
     return Math.min(error, (200 * error) ** 1.5) < TOLERANCE &&
       Math.abs(sum - mass) < TOLERANCE;
   };
-  const visit = (
-    from: number,
-    to: number,
-    below: number,
-    upTo: number,
-    splits: number,
-  ): void => {
+  type End = readonly [at: number, product: number];
+  const visit = ([from, below]: End, [to, upTo]: End, splits: number) => {
     const mass = upTo - below;
     if (mass < NOTHING) return;
     const mustEnd = splits === MOST_SPLITS;
@@ -106,11 +78,11 @@ function integrate(
       for (let i = 0; i < count; i++) chances[i] += kronrod[i];
       return;
     }
-    const middle = (from + to) / 2, between = largest(middle, rates);
-    visit(from, middle, below, between, splits + 1);
-    visit(middle, to, between, upTo, splits + 1);
+    const at = (from + to) / 2, middle: End = [at, largest(at, rates)];
+    visit([from, below], middle, splits + 1);
+    visit(middle, [to, upTo], splits + 1);
   };
-  visit(low, high, largest(low, rates), largest(high, rates), 0);
+  visit([low, largest(low, rates)], [high, largest(high, rates)], 0);
   return normalized(chances);
 }
 

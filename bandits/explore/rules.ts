@@ -143,9 +143,8 @@ export function squareCB(options: SquareCBOptions = {}): Exploration {
   checkOptions("an exploration", options, { gamma: SCHEDULE });
   const { gamma = 10 } = options;
   return ({ means, total }) => {
-    const weight = typeof gamma === "number"
-      ? gamma * Math.sqrt(total)
-      : gamma(total);
+    const grow = typeof gamma === "number" ? Math.sqrt(total) : 1;
+    const weight = grow * valueOf(gamma, total);
     const best = largestOf(means), most = means[best];
     const chances = means.map((it) =>
       1 / (means.length + weight * (most - it))
@@ -199,10 +198,8 @@ export function thompson(options: ThompsonOptions = {}): Exploration {
     const factor = valueOf(alpha, prediction.total);
     const { betas } = prediction;
     if (betas === undefined || factor === 0) {
-      const deviations = prediction.deviations.map((it) =>
-        factor === 0 ? 0 : factor * it
-      );
-      return normalChances(prediction.centers, deviations);
+      const scaled = prediction.deviations.map((it) => factor && factor * it);
+      return normalChances(prediction.centers, scaled);
     }
     // Counts over the square of the factor: about that factor of the deviation.
     const scaled = (it: number) => 1 + (it - 1) / factor ** 2;
@@ -266,9 +263,7 @@ export function upperConfidence(
         deviations[i] === Infinity ? Infinity : it + factor * deviations[i]
       ),
     );
-    const chances = new Float64Array(centers.length).fill(
-      epsilon / centers.length,
-    );
+    const chances = centers.map(() => epsilon / centers.length);
     chances[best] += 1 - epsilon;
     return chances;
   };

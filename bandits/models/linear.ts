@@ -4,6 +4,7 @@ import {
   type OptionKind,
   whole,
 } from "@bellman/files/options";
+import { mismatch } from "../_refuse.ts";
 import type { Model } from "./model.ts";
 
 /** Options that all models share. */
@@ -73,13 +74,13 @@ const WINDOW: OptionKind = [
   (it: number) => it === Infinity || whole(1)[2]!(it as never),
 ];
 
-/** Refuses the options of a model that do not go together. */
-function refuseTogether(what: string, given: object, names: string[]): void {
-  if (!names.every((it) => it in given)) return;
-  throw new TypeError(
-    `Cannot make ${what} with ${names.join(" and ")}: expected one of them`,
-  );
-}
+/** Options that do not go together. */
+const APART = [
+  ["discount", "window"],
+  ["logistic", "noise"],
+  ["beta", "noise"],
+  ["beta", "lambda"],
+];
 
 /** Makes a model of options that were checked, and defaults. */
 export function modelOf(
@@ -95,12 +96,11 @@ export function modelOf(
     window: WINDOW,
     ...(name === "linear" ? { shared: FLAG, logistic: FLAG } : { beta: FLAG }),
   });
-  refuseTogether(what, given, ["discount", "window"]);
-  if (options.logistic) refuseTogether(what, given, ["logistic", "noise"]);
-  if (options.beta) {
-    for (const it of ["lambda", "noise"]) {
-      refuseTogether(what, given, ["beta", it]);
-    }
+  const isOn = (it: string) =>
+    it in given && given[it as keyof object] !== false;
+  const pair = APART.find((names) => names.every(isOn));
+  if (pair !== undefined) {
+    throw mismatch(`make ${what} with ${pair.join(" and ")}`, "one of them");
   }
   return Object.freeze({
     name,

@@ -1,4 +1,5 @@
 import type { StateTree } from "@bellman/types";
+import { mismatch } from "../_refuse.ts";
 import {
   addDiagonal,
   addOuter,
@@ -67,17 +68,19 @@ function modeStep(y: number, logit: number, variance: number): number {
   return s;
 }
 
-/** True where the diagonal of a Gram matrix could be that of one. */
-function isGram(gram: Float64Array, dimension: number): boolean {
-  for (let i = 1; i <= dimension; i++) {
-    if (gram[packedLength(i) - 1] < 0) return false;
-  }
-  return true;
-}
+/** Saved sums of a regression. */
+type Sums = Pick<Regression, "gram" | "moment">;
 
-function isNumbers(value: StateTree, length: number): value is Float64Array {
+function isNumbers(value: unknown, length: number): value is Float64Array {
   return value instanceof Float64Array && value.length === length &&
     value.every(Number.isFinite);
+}
+
+/** True for sums of the right sizes, whose Gram matrix has a diagonal of squares. */
+function isSums({ gram, moment }: Sums, dimension: number): boolean {
+  if (!isNumbers(gram, packedLength(dimension))) return false;
+  const squares = Array.from(moment, (_, i) => gram[packedLength(i + 1) - 1]);
+  return isNumbers(moment, dimension) && squares.every((it) => it >= 0);
 }
 
 /**
@@ -143,12 +146,9 @@ export class Ridge {
       : quadratic(regression.covariance, x);
   }
 
-  /** Returns the sums of a regression, without the prior, and its weights. */
-  sums(
-    index: number,
-  ): { gram: Float64Array; moment: Float64Array; weights: Float64Array } {
-    const it = this.#fresh(index) ?? this.#empty();
-    return { gram: it.gram, moment: it.moment, weights: it.weights };
+  /** Returns the sums of a regression, without the prior. */
+  sums(index: number): Sums {
+    return this.#regressions[index] ?? this.#empty();
   }
 
   /** Learns a reward. */
@@ -194,7 +194,7 @@ export class Ridge {
     }
     this.total += sign;
     this.#residuals += sign * residual;
-    regression.isStale ||= sign < 0;
+    if (sign < 0) regression.isStale = true;
   }
 
   #discount(discount: number): void {
@@ -202,8 +202,8 @@ export class Ridge {
     this.#residuals *= discount;
     for (const it of this.#regressions) {
       if (it === undefined) continue;
-      for (let i = 0; i < it.gram.length; i++) it.gram[i] *= discount;
-      for (let i = 0; i < it.moment.length; i++) it.moment[i] *= discount;
+      it.gram = it.gram.map((sum) => sum * discount);
+      it.moment = it.moment.map((sum) => sum * discount);
       it.isStale = true;
     }
   }
@@ -212,6 +212,7 @@ export class Ridge {
     this.#rows.push({ ...row, x: row.x.slice() });
     if (this.#rows.length <= this.settings.window) return;
     this.#count(this.#rows.shift()!, -1);
+    this.#residuals = Math.max(0, this.#residuals);
     // So that rounding does not add up.
     if (++this.#shifts >= this.settings.window) this.#addUp();
   }
@@ -220,10 +221,8 @@ export class Ridge {
   #addUp(): void {
     this.#shifts = this.total = this.#residuals = 0;
     this.#regressions = this.#regressions.map(() => undefined);
-    for (const row of this.#rows) {
-      this.#count(row, 1);
-      this.#regressions[row.index]!.isStale = true;
-    }
+    for (const row of this.#rows) this.#count(row, 1);
+    for (const it of this.#regressions) if (it) it.isStale = true;
   }
 
   #empty(): Regression {
@@ -276,20 +275,15 @@ export class Ridge {
    * loaded, so that both go on alike.
    */
   save(): { [key: string]: StateTree } {
-    for (const it of this.#regressions) if (it !== undefined) this.#renew(it);
+    for (const it of this.#regressions) if (it) this.#renew(it);
+    const { dimension, total } = this;
     return {
-      dimension: this.dimension,
-      total: this.total,
-      residuals: this.#residuals,
-      shifts: this.#shifts,
+      numbers: Float64Array.of(dimension, total, this.#residuals, this.#shifts),
       regressions: this.#regressions.map((it) =>
-        it === undefined
-          ? null
-          : { gram: it.gram.slice(), moment: it.moment.slice() }
+        it ? { gram: it.gram.slice(), moment: it.moment.slice() } : null
       ),
       rows: Float64Array.from(this.#rows.flatMap((it) => [
-        ...[it.index, it.weight, it.response, it.residual],
-        ...it.x,
+        ...[it.index, it.weight, it.response, it.residual, ...it.x],
       ])),
     };
   }
@@ -300,40 +294,33 @@ export class Ridge {
    * @throws {TypeError} If it is damaged.
    */
   static of(state: StateTree, settings: RidgeSettings): Ridge {
-    const saved = { ...state as { [key: string]: StateTree } };
-    const damaged = (what: string) =>
-      new TypeError(`Cannot load a model with damaged ${what}`);
-    const { dimension, total, residuals, shifts, regressions, rows } = saved;
-    for (const [name, value] of Object.entries({ dimension, total, shifts })) {
-      if (!(Number.isFinite(value) && (value as number) >= 0)) {
-        throw damaged(name);
-      }
-    }
-    if (!Number.isFinite(residuals)) throw damaged("residuals");
-    if (!Array.isArray(regressions)) throw damaged("regressions");
+    const saved = { ...state as { [key: string]: unknown } };
+    const { numbers, rows } = saved, list = saved.regressions;
+    const regressions = Array.isArray(list) ? list as (Sums | null)[] : [];
     const ridge = new Ridge(regressions.length, settings);
-    const d = ridge.dimension = dimension as number;
-    ridge.total = total as number;
-    ridge.#residuals = residuals as number;
-    ridge.#shifts = shifts as number;
-    regressions.forEach((it, i) => {
-      if (it === null) return;
-      const { gram, moment } = { ...it as { [key: string]: StateTree } };
-      const isFine = isNumbers(gram, packedLength(d)) && isGram(gram, d) &&
-        isNumbers(moment, d);
-      if (!isFine) throw damaged("sums");
-      const regression = ridge.#regressions[i] = ridge.#empty();
-      Object.assign(regression, { gram: gram.slice(), moment: moment.slice() });
-      ridge.#renew(regression);
-    });
+    const d = isNumbers(numbers, 4) ? ridge.dimension = numbers[0] : -1;
     const width = 4 + d;
     const count = rows instanceof Float64Array ? rows.length / width : NaN;
-    if (!isNumbers(rows, Math.floor(count) * width)) throw damaged("rows");
+    const isFine = d >= 0 && isNumbers(numbers, 4) &&
+      numbers.every((it) => it >= 0) && regressions.length > 0 &&
+      regressions.every((it) => it === null || isSums({ ...it }, d)) &&
+      isNumbers(rows, Math.floor(count) * width);
+    if (!isFine) throw new TypeError("Cannot load a model that is damaged");
+    [, ridge.total, ridge.#residuals, ridge.#shifts] = numbers;
+    regressions.forEach((it, i) => {
+      if (it === null) return;
+      const regression = ridge.#regressions[i] = ridge.#empty();
+      regression.gram = it.gram.slice();
+      regression.moment = it.moment.slice();
+      ridge.#renew(regression);
+    });
     ridge.#rows = Array.from({ length: count }, (_, i) => {
-      const [index, weight, response, residual, ...x] = rows
-        .subarray(i * width, (i + 1) * width);
-      if (!(index in regressions)) throw damaged("rows");
-      return { index, weight, response, residual, x: Float64Array.from(x) };
+      const row = rows.slice(i * width, (i + 1) * width);
+      const [index, weight, response, residual] = row;
+      if (index in regressions) {
+        return { index, weight, response, residual, x: row.slice(4) };
+      }
+      throw new TypeError("Cannot load a model with a damaged window");
     });
     return ridge;
   }
@@ -352,10 +339,11 @@ export class Ridge {
       if (base !== undefined) this.#sum(base, -1);
     }
     const isFine = this.total >= 0 && this.#regressions
-      .every((it) => it === undefined || isGram(it.gram, this.dimension));
+      .every((it) => it === undefined || isSums(it, this.dimension));
     if (isFine) return;
-    throw new TypeError(
-      "Cannot merge bandits whose base has learned more than they have: expected the state that all began with",
+    throw mismatch(
+      "merge bandits that have learned less than the base",
+      "the state that all began with",
     );
   }
 
@@ -363,20 +351,15 @@ export class Ridge {
     if (other.dimension === 0) return;
     this.dimension ||= other.dimension;
     if (this.dimension !== other.dimension) {
-      throw new TypeError(
-        `Cannot merge bandits with ${this.dimension} and ${other.dimension} features: expected as many`,
-      );
+      throw mismatch(`merge ${other.dimension} features`, `${this.dimension}`);
     }
     this.total += sign * other.total;
     this.#residuals += sign * other.#residuals;
     other.#regressions.forEach((it, i) => {
       if (it === undefined) return;
       const own = this.#regressions[i] ??= this.#empty();
-      const add = (to: Float64Array, from: Float64Array) => {
-        for (let k = 0; k < to.length; k++) to[k] += sign * from[k];
-      };
-      add(own.gram, it.gram);
-      add(own.moment, it.moment);
+      own.gram = own.gram.map((sum, k) => sum + sign * it.gram[k]);
+      own.moment = own.moment.map((sum, k) => sum + sign * it.moment[k]);
       own.isStale = true;
     });
   }

@@ -192,9 +192,9 @@ interface SavedRegression {
 /** Sums of a bandit: its whole Gram matrices and moments, one after the other. */
 function sumsOf(bandit: Bandit<number, unknown>): SavedRegression[] {
   const { ridge } = bandit.save() as unknown as {
-    ridge: { dimension: number; regressions: (SavedRegression | null)[] };
+    ridge: { numbers: Float64Array; regressions: (SavedRegression | null)[] };
   };
-  const { dimension: d } = ridge;
+  const [d] = ridge.numbers;
   const at = (i: number, j: number) =>
     i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
   return ridge.regressions.map((it) => ({
