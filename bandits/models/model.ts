@@ -45,8 +45,8 @@ export function predict(
   };
   const { total } = ridge;
   if (beta) {
-    const hits = of((i) => ridge.sums(i).moment[0] ?? 0);
-    const misses = of((i, at) => (ridge.sums(i).gram[0] ?? 0) - hits[at]);
+    const hits = of((i) => ridge.regression(i).moment[0] ?? 0);
+    const misses = of((i, at) => (ridge.regression(i).gram[0] ?? 0) - hits[at]);
     const betas = [
       hits.map((it) => it + 1),
       misses.map((it) => it + 1),

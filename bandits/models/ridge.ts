@@ -146,9 +146,9 @@ export class Ridge {
       : quadratic(regression.covariance, x);
   }
 
-  /** Returns the sums of a regression, without the prior. */
-  sums(index: number): Sums {
-    return this.#regressions[index] ?? this.#empty();
+  /** Returns a regression: its sums, without the prior, and its covariance. */
+  regression(index: number): Sums & { covariance: Float64Array } {
+    return this.#fresh(index) ?? this.#empty();
   }
 
   /** Learns a reward. */
@@ -194,7 +194,13 @@ export class Ridge {
     }
     this.total += sign;
     this.#residuals += sign * residual;
-    if (sign < 0) regression.isStale = true;
+    if (sign > 0) return;
+    regression.isStale = true;
+    for (let i = 0; i < x.length; i++) {
+      // By rounding, a sum of squares may be below 0.
+      const at = packedLength(i + 1) - 1;
+      regression.gram[at] = Math.max(0, regression.gram[at]);
+    }
   }
 
   #discount(discount: number): void {
