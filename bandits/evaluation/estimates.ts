@@ -92,8 +92,11 @@ interface Row {
 
 /** Normal deviations of an interval of 95 %. */
 const WIDTH = 1.959963984540054;
-/** Shares of the rows, and of the weights, at which weights are called heavy. */
-const FEW = 0.2, LARGE = 0.05;
+/**
+ * Weights are called heavy where rows say as much as this share of them, or where the
+ * largest weight is such a share of all and so many times the mean.
+ */
+const FEW = 0.2, LARGE = 0.02, TIMES = 5;
 
 const ABOVE_0: OptionKind = [
   "number",
@@ -235,7 +238,8 @@ function warningsOf(
       }, more than 3 standard errors from 1: propensities are wrong, or weights so heavy that these errors are too small`,
     );
   }
-  if (effectiveSampleSize < FEW * n || maxWeight > LARGE * meanWeight * n) {
+  const most = maxWeight / meanWeight;
+  if (effectiveSampleSize < FEW * n || most > Math.max(LARGE * n, TIMES)) {
     warnings.push(
       `Weights are heavy: ${n} rows say as much as ${
         effectiveSampleSize.toFixed(0)
