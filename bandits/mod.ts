@@ -1,5 +1,24 @@
 /**
- * Contextual bandits.
+ * Contextual bandits: which action to take in a context, learned from rewards, and what
+ * another policy would have earned, from the log. Plain TypeScript without tensors and
+ * permissions, for Deno, Node and browsers.
+ *
+ * @example
+ * ```ts
+ * import { Bandit, linear, thompson } from "@bellman/bandits";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const bandit = new Bandit({
+ *   actions: ["short", "long"],
+ *   features: (it: { isPhone: boolean }) => [1, Number(it.isPhone)],
+ *   model: linear(),
+ *   explore: thompson(),
+ * });
+ * const { id, action, propensity } = bandit.decide({ isPhone: true });
+ * assert(bandit.actions.includes(action));
+ * assertEquals(propensity, 0.5);
+ * assert(bandit.reward(id, 1));
+ * ```
  *
  * @module
  */

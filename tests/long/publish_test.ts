@@ -22,11 +22,13 @@ import { type Package, packages, ROOT } from "../tools/packages.ts";
  * Deno's own caches, some megabytes, are among them.
  */
 const ADDED: Readonly<Record<string, number>> = {
+  "@bellman/bandits": 4,
   "@bellman/buffers": 4,
   "@bellman/client": 2,
   "@bellman/envs": 70,
   "@bellman/files": 13,
   "@bellman/linear-algebra": 2,
+  "@bellman/random": 2,
   "@bellman/returns": 2,
   "@bellman/schedulers": 2,
   "@bellman/statistics": 3,

@@ -53,6 +53,7 @@ const KEYWORDS = ["reinforcement-learning", "machine-learning", "typescript"];
 
 /** Words that single packages are found by, beside their names. */
 const OWN_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
+  "@bellman/bandits": ["contextual-bandit", "thompson-sampling", "ab-testing"],
   "@bellman/buffers": ["replay-buffer", "prioritized-replay"],
   "@bellman/cli": ["command-line", "training"],
   "@bellman/client": ["onnx", "games"],
@@ -62,6 +63,7 @@ const OWN_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   "@bellman/files": ["safetensors", "npy", "npz"],
   "@bellman/kfac": ["natural-gradient", "tensorflow"],
   "@bellman/policies": ["neural-network", "distributions", "tensorflow"],
+  "@bellman/random": ["random-numbers", "seed"],
   "@bellman/returns": ["gae", "v-trace", "retrace"],
   "@bellman/runs": ["training", "checkpoints"],
   "@bellman/schedulers": ["learning-rate", "schedule"],
