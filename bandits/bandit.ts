@@ -6,7 +6,7 @@ import {
 } from "@bellman/files/options";
 import { RandomStream, seedWords } from "@bellman/random";
 import type { StateTree } from "@bellman/types";
-import { mismatch, outOfRange } from "./_refuse.ts";
+import { mismatch, outOfRange } from "./models/_refuse.ts";
 import type { Exploration } from "./explore/rules.ts";
 import {
   type FeaturesOf,

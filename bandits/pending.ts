@@ -1,5 +1,5 @@
 import type { StateTree } from "@bellman/types";
-import { mismatch } from "./_refuse.ts";
+import { mismatch } from "./models/_refuse.ts";
 
 /** Decision that waits for its reward. */
 export interface Waiting {

@@ -90,6 +90,16 @@ export function normal(uniform: () => number): number {
   return radius * Math.cos(2 * Math.PI * uniform());
 }
 
+/** Generator of 32 random bits at a time. */
+export interface BitGenerator {
+  /** Draws a whole number from -2^31 up to and without 2^31. */
+  next(): number;
+  /** Returns its state, four words. */
+  getState(): readonly number[];
+  /** Copies the generator. */
+  clone(): BitGenerator;
+}
+
 /**
  * Stream of random numbers whose state can be saved.
  *
@@ -105,7 +115,7 @@ export function normal(uniform: () => number): number {
  */
 export class RandomStream {
   /** Generator of 32 bits at a time. */
-  protected generator: ReturnType<typeof xoroshiro128plusFromState>;
+  protected generator: BitGenerator;
 
   /**
    * Makes a stream.

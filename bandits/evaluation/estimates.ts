@@ -1,5 +1,5 @@
 import { checkOptions, type OptionKind } from "@bellman/files/options";
-import { outOfRange } from "../_refuse.ts";
+import { outOfRange } from "../models/_refuse.ts";
 import {
   type BootstrapOptions,
   stratifiedBootstrap,

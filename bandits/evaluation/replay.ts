@@ -54,7 +54,7 @@ export interface Replay {
  *   propensity: 0.5,
  *   reward: i % 2,
  * }));
- * const bandit = new Bandit({
+ * const bandit = new Bandit<string>({
  *   actions: ["a", "b"],
  *   model: arms({ beta: true }),
  *   explore: thompson(),

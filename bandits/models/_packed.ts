@@ -15,6 +15,15 @@ export function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return sum;
 }
 
+/** Adds `scale` times a vector to another one. */
+export function addScaled(
+  to: Float64Array,
+  from: Float64Array,
+  scale: number,
+): void {
+  for (let i = 0; i < to.length; i++) to[i] += scale * from[i];
+}
+
 /** Computes x' M x. */
 export function quadratic(m: Float64Array, x: ArrayLike<number>): number {
   let sum = 0, at = 0;

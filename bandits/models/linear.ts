@@ -4,7 +4,7 @@ import {
   type OptionKind,
   whole,
 } from "@bellman/files/options";
-import { mismatch } from "../_refuse.ts";
+import { mismatch } from "./_refuse.ts";
 import type { Model } from "./model.ts";
 
 /** Options that all models share. */

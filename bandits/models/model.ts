@@ -1,4 +1,4 @@
-import { Ridge, type RidgeSettings, sigmoid } from "./ridge.ts";
+import { type Ridge, type RidgeSettings, sigmoid } from "./ridge.ts";
 
 /**
  * Model of rewards: what `linear` and `arms` return. It holds settings alone, so that one

@@ -1,8 +1,9 @@
 import type { StateTree } from "@bellman/types";
-import { mismatch } from "../_refuse.ts";
+import { mismatch } from "./_refuse.ts";
 import {
   addDiagonal,
   addOuter,
+  addScaled,
   dot,
   inverse,
   packedLength,
@@ -33,14 +34,8 @@ interface Regression {
   updates: number;
 }
 
-/** Row of the window: how it entered the sums. */
-interface Row {
-  index: number;
-  x: Float64Array;
-  weight: number;
-  response: number;
-  residual: number;
-}
+/** Row as it entered the sums: index, weight, response, residual, features. */
+type Row = Float64Array;
 
 /** Rows after which a covariance is computed anew, so that rounding does not add up. */
 const RENEWAL = 1000;
@@ -99,7 +94,6 @@ export class Ridge {
   #rows: Row[] = [];
   /** Rows since the sums were added up anew. */
   #shifts = 0;
-  #product = new Float64Array(0);
 
   /** Makes regressions that have learned nothing. */
   constructor(count: number, settings: RidgeSettings) {
@@ -127,23 +121,21 @@ export class Ridge {
   /** Removes a regression. */
   remove(index: number): void {
     this.#regressions.splice(index, 1);
-    this.#rows = this.#rows.filter((it) => it.index !== index);
-    for (const it of this.#rows) if (it.index > index) it.index--;
+    this.#rows = this.#rows.filter(([it]) => it !== index);
+    for (const it of this.#rows) if (it[0] > index) it[0]--;
     if (this.settings.window < Infinity) this.#addUp();
   }
 
   /** Predicts the reward, or the logit, for some features. */
   mean(index: number, x: ArrayLike<number>): number {
-    const regression = this.#fresh(index);
-    return regression === undefined ? 0 : dot(regression.weights, x);
+    const it = this.#fresh(index);
+    return it === undefined ? 0 : dot(it.weights, x);
   }
 
   /** Computes x' P x, the variance of a prediction if rewards have variance 1. */
   variance(index: number, x: ArrayLike<number>): number {
-    const regression = this.#fresh(index);
-    return regression === undefined
-      ? dot(x, x) / this.settings.lambda
-      : quadratic(regression.covariance, x);
+    const it = this.#fresh(index);
+    return it ? quadratic(it.covariance, x) : dot(x, x) / this.settings.lambda;
   }
 
   /** Returns a regression: its sums, without the prior, and its covariance. */
@@ -157,10 +149,8 @@ export class Ridge {
     this.dimension = x.length;
     const regression = this.#fresh(index) ??
       (this.#regressions[index] = this.#empty());
-    if (this.#product.length !== x.length) {
-      this.#product = new Float64Array(x.length);
-    }
-    const product = timesVector(regression.covariance, x, this.#product);
+    const product = new Float64Array(x.length);
+    timesVector(regression.covariance, x, product);
     const mean = dot(regression.weights, x), variance = dot(product, x);
     let weight = 1, response = reward, residual = 0;
     if (logistic) {
@@ -168,57 +158,56 @@ export class Ridge {
       weight = p * (1 - p);
       response = step + weight * (mean + variance * step);
     } else residual = (reward - mean) ** 2 / (1 + variance);
-    if (discount < 1) this.#discount(discount);
-    const row = { index, x, weight, response, residual };
+    if (discount < 1) this.#scale(discount);
+    const row = Float64Array.of(index, weight, response, residual, ...x);
     this.#count(row, 1);
-    if (discount < 1 || window < Infinity || lambda === 0) {
-      regression.isStale = true;
-    } else {
+    const isRenewed = discount < 1 || window < Infinity || lambda === 0 ||
+      ++regression.updates >= RENEWAL;
+    regression.isStale ||= isRenewed;
+    if (!isRenewed) {
       const scale = 1 / (1 + weight * variance);
       addOuter(regression.covariance, product, -weight * scale);
-      const step = (response - weight * mean) * scale;
-      for (let i = 0; i < x.length; i++) {
-        regression.weights[i] += step * product[i];
-      }
-      if (++regression.updates >= RENEWAL) regression.isStale = true;
+      addScaled(
+        regression.weights,
+        product,
+        (response - weight * mean) * scale,
+      );
     }
     if (window < Infinity) this.#shift(row);
   }
 
   /** Adds a row to the sums, or takes it off. */
-  #count({ index, x, weight, response, residual }: Row, sign: 1 | -1): void {
+  #count(row: Row, sign: 1 | -1): void {
+    const [index, weight, response, residual] = row, x = row.subarray(4);
     const regression = this.#regressions[index] ??= this.#empty();
-    addOuter(regression.gram, x, sign * weight);
-    for (let i = 0; i < x.length; i++) {
-      regression.moment[i] += sign * response * x[i];
-    }
+    const { gram, moment } = regression;
+    addOuter(gram, x, sign * weight);
+    addScaled(moment, x, sign * response);
     this.total += sign;
-    this.#residuals += sign * residual;
+    this.#residuals = Math.max(0, this.#residuals + sign * residual);
     if (sign > 0) return;
     regression.isStale = true;
-    for (let i = 0; i < x.length; i++) {
+    for (let i = 0, at = 0; i < x.length; at += ++i + 1) {
       // By rounding, a sum of squares may be below 0.
-      const at = packedLength(i + 1) - 1;
-      regression.gram[at] = Math.max(0, regression.gram[at]);
+      gram[at] = Math.max(0, gram[at]);
     }
   }
 
-  #discount(discount: number): void {
+  #scale(discount: number): void {
     this.total *= discount;
     this.#residuals *= discount;
     for (const it of this.#regressions) {
       if (it === undefined) continue;
-      it.gram = it.gram.map((sum) => sum * discount);
-      it.moment = it.moment.map((sum) => sum * discount);
+      addScaled(it.gram, it.gram, discount - 1);
+      addScaled(it.moment, it.moment, discount - 1);
       it.isStale = true;
     }
   }
 
   #shift(row: Row): void {
-    this.#rows.push({ ...row, x: row.x.slice() });
+    this.#rows.push(row);
     if (this.#rows.length <= this.settings.window) return;
     this.#count(this.#rows.shift()!, -1);
-    this.#residuals = Math.max(0, this.#residuals);
     // So that rounding does not add up.
     if (++this.#shifts >= this.settings.window) this.#addUp();
   }
@@ -288,9 +277,7 @@ export class Ridge {
       regressions: this.#regressions.map((it) =>
         it ? { gram: it.gram.slice(), moment: it.moment.slice() } : null
       ),
-      rows: Float64Array.from(this.#rows.flatMap((it) => [
-        ...[it.index, it.weight, it.response, it.residual, ...it.x],
-      ])),
+      rows: Float64Array.from(this.#rows.flatMap((it) => [...it])),
     };
   }
 
@@ -320,14 +307,13 @@ export class Ridge {
       regression.moment = it.moment.slice();
       ridge.#renew(regression);
     });
-    ridge.#rows = Array.from({ length: count }, (_, i) => {
-      const row = rows.slice(i * width, (i + 1) * width);
-      const [index, weight, response, residual] = row;
-      if (index in regressions) {
-        return { index, weight, response, residual, x: row.slice(4) };
-      }
+    ridge.#rows = Array.from(
+      { length: count },
+      (_, i) => rows.slice(i * width, (i + 1) * width),
+    );
+    if (ridge.#rows.some(([index]) => !(index in regressions))) {
       throw new TypeError("Cannot load a model with a damaged window");
-    });
+    }
     return ridge;
   }
 
@@ -364,8 +350,8 @@ export class Ridge {
     other.#regressions.forEach((it, i) => {
       if (it === undefined) return;
       const own = this.#regressions[i] ??= this.#empty();
-      own.gram = own.gram.map((sum, k) => sum + sign * it.gram[k]);
-      own.moment = own.moment.map((sum, k) => sum + sign * it.moment[k]);
+      addScaled(own.gram, it.gram, sign);
+      addScaled(own.moment, it.moment, sign);
       own.isStale = true;
     });
   }

@@ -14,8 +14,7 @@ import {
   betaChances,
   normalChances,
 } from "../../bandits/explore/best_chances.ts";
-import { type Expected, type FixtureRunner } from "./comparison.ts";
-import type { Comparison } from "./comparison.ts";
+import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
 
 /** A step's scores, before it is learned. */
 type Scores = Readonly<Record<string, Expected>>;
