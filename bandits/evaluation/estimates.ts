@@ -53,16 +53,20 @@ export interface PolicyValue {
   interval: [low: number, high: number] | null;
 }
 
-/** Estimators that need no predictions, and those that do. */
-const WEIGHTED = ["ips", "clipped", "snips"] as const;
-const MODELED = ["dm", "dr", "sndr", "switchDr", "shrinkage"] as const;
-
 /**
  * Name of an estimator: inverse propensity scores, the same `clipped` or self-normalized
  * (`snips`), the direct method (`dm`), doubly robust (`dr`), the same self-normalized
  * (`sndr`), with a switch (`switchDr`), or with optimistic `shrinkage`.
  */
-export type Estimator = typeof WEIGHTED[number] | typeof MODELED[number];
+export type Estimator =
+  | "ips"
+  | "clipped"
+  | "snips"
+  | "dm"
+  | "dr"
+  | "sndr"
+  | "switchDr"
+  | "shrinkage";
 
 /** Result of {@linkcode evaluate}. */
 export interface Evaluation {
@@ -83,12 +87,7 @@ export interface Evaluation {
 }
 
 /** A row in numbers: weight, reward, and predictions of the target and the action. */
-interface Row {
-  w: number;
-  r: number;
-  v: number;
-  q: number;
-}
+type Row = Record<"w" | "r" | "v" | "q", number>;
 
 /** Normal deviations of an interval of 95 %. */
 const WIDTH = 1.959963984540054;
@@ -224,10 +223,10 @@ function warningsOf(
     );
   }
   if (maxWeight === 0) {
-    return [
-      ...warnings,
+    warnings.push(
       "The policy takes none of the logged actions: the log says nothing about it",
-    ];
+    );
+    return warnings;
   }
   const spread = sumOf(rows, ({ w }) => (w - meanWeight) ** 2);
   const error = Math.sqrt(spread / (n * (n - 1)));
@@ -299,14 +298,11 @@ export function evaluate(
     throw outOfRange(`evaluate ${rows.length} rows`, "one with a reward");
   }
   const hasPredictions = rows.every((it) => it.predicted !== undefined);
-  const names: readonly Estimator[] = hasPredictions
-    ? [...WEIGHTED, ...MODELED]
-    : WEIGHTED;
-  const found = formulas(options);
-  const estimates = Object.fromEntries(names.map((name) => [
-    name,
-    estimateBy(found[name], all, options.bootstrap),
-  ]));
+  // Without predictions, the first three can be computed.
+  const estimates = Object.fromEntries(
+    Object.entries(formulas(options)).slice(0, hasPredictions ? 8 : 3)
+      .map(([name, it]) => [name, estimateBy(it, all, options.bootstrap)]),
+  );
   const weights = sumOf(all, ({ w }) => w);
   const squares = sumOf(all, ({ w }) => w * w);
   const evaluation: Evaluation = {

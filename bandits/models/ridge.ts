@@ -13,10 +13,15 @@ import {
 
 /** Settings of {@linkcode Ridge}. */
 export interface RidgeSettings {
+  /** Weight of the prior. */
   readonly lambda: number;
+  /** Deviation of rewards, or "estimated". */
   readonly noise: number | "estimated";
+  /** Factor of what was learned before, at each reward. */
   readonly discount: number;
+  /** Number of last rewards that count. */
   readonly window: number;
+  /** True for logistic regressions. */
   readonly logistic: boolean;
 }
 
