@@ -74,18 +74,10 @@ export interface Decision<A extends ActionName> {
   propensity: number;
 }
 
-/** Reward of an action in a context. */
+/** Action that was taken in a context, and its reward: higher is better. */
 export type Experience<A extends ActionName, C> =
-  & {
-    /** Action that was taken. */
-    action: A;
-    /** Its reward: higher is better. */
-    reward: number;
-  }
-  & ([C] extends [void] ? { context?: C } : {
-    /** Context that it was taken in. */
-    context: C;
-  });
+  & { action: A; reward: number }
+  & ([C] extends [void] ? { context?: C } : { context: C });
 
 /** Options of {@linkcode Bandit.merge}. */
 export interface MergeOptions {

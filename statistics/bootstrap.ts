@@ -1,3 +1,22 @@
+/**
+ * Stratified bootstrap, alone: what needs no other statistics imports this entry.
+ *
+ * @example
+ * ```ts
+ * import { RandomStream, seedWords } from "@bellman/random";
+ * import { stratifiedBootstrap } from "@bellman/statistics/bootstrap";
+ * import { assert } from "@std/assert";
+ *
+ * const { value, interval } = stratifiedBootstrap(
+ *   [[1], [2], [4], [5], [9]],
+ *   (rows) => rows.reduce((most, [it]) => Math.max(most, it), 0),
+ *   { random: new RandomStream(seedWords(0)), resamples: 100 },
+ * );
+ * assert(value === 9 && interval![1] === 9);
+ * ```
+ *
+ * @module
+ */
 import { interquartileMean, type Statistic, UNCHECKED } from "./aggregates.ts";
 import { SortedScores } from "./_sorted_scores.ts";
 import {
@@ -6,6 +25,10 @@ import {
   estimate,
 } from "./resampling.ts";
 import { flatScores, type ScoreMatrix } from "./scores.ts";
+
+export type { Statistic } from "./aggregates.ts";
+export type { BootstrapOptions, Estimate, Resample } from "./resampling.ts";
+export type { ScoreMatrix } from "./scores.ts";
 
 /**
  * Estimates a statistic with a stratified bootstrap confidence interval: for each task,

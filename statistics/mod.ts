@@ -28,19 +28,12 @@ export {
   median,
   optimalityGap,
   type OptimalityGapOptions,
-  type Statistic,
 } from "./aggregates.ts";
 export * from "./bootstrap.ts";
 export * from "./curves.ts";
 export * from "./improvement.ts";
 export * from "./ratings.ts";
-export type {
-  BootstrapOptions,
-  CurveEstimate,
-  Estimate,
-  Resample,
-} from "./resampling.ts";
-export type { ScoreMatrix } from "./scores.ts";
+export type { CurveEstimate } from "./resampling.ts";
 export * from "./seeds.ts";
 export * from "./student_interval.ts";
 export * from "./ticks.ts";

@@ -1,9 +1,9 @@
-import { checkOptions, type OptionKind } from "@bellman/files/options";
-import { outOfRange } from "../models/_refuse.ts";
+import { checkOptions } from "@bellman/files/options";
+import { numberKind, outOfRange } from "../models/_refuse.ts";
 import {
   type BootstrapOptions,
   stratifiedBootstrap,
-} from "@bellman/statistics";
+} from "@bellman/statistics/bootstrap";
 
 /** Logged decision, and what another policy would do there. */
 export interface EvaluationRow {
@@ -97,11 +97,7 @@ const WIDTH = 1.959963984540054;
  */
 const FEW = 0.2, LARGE = 0.02, TIMES = 5;
 
-const ABOVE_0: OptionKind = [
-  "number",
-  "a number above 0",
-  (it: number) => it > 0,
-];
+const ABOVE_0 = numberKind("a number above 0", (it) => it > 0);
 
 function refuse(row: number, what: string, expected: string): never {
   throw outOfRange(`evaluate row ${row} with ${what}`, expected);
@@ -231,20 +227,16 @@ function warningsOf(
   const spread = sumOf(rows, ({ w }) => (w - meanWeight) ** 2);
   const error = Math.sqrt(spread / (n * (n - 1)));
   if (Math.abs(meanWeight - 1) > Math.max(3 * error, 1e-9)) {
+    const mean = meanWeight.toPrecision(3);
     warnings.push(
-      `The mean weight is ${
-        meanWeight.toPrecision(3)
-      }, more than 3 standard errors from 1: propensities are wrong, or weights so heavy that these errors are too small`,
+      `The mean weight is ${mean}, more than 3 standard errors from 1: propensities are wrong, or weights so heavy that these errors are too small`,
     );
   }
   const most = maxWeight / meanWeight;
   if (effectiveSampleSize < FEW * n || most > Math.max(LARGE * n, TIMES)) {
+    const size = effectiveSampleSize.toFixed(0), max = maxWeight.toPrecision(3);
     warnings.push(
-      `Weights are heavy: ${n} rows say as much as ${
-        effectiveSampleSize.toFixed(0)
-      }, the largest weight is ${
-        maxWeight.toPrecision(3)
-      }; intervals may be too narrow`,
+      `Weights are heavy: ${n} rows say as much as ${size}, the largest weight is ${max}; intervals may be too narrow`,
     );
   }
   return warnings;

@@ -1,4 +1,5 @@
 import { checkOptions, type OptionKind } from "@bellman/files/options";
+import { numberKind } from "../models/_refuse.ts";
 import type { Prediction } from "../models/model.ts";
 import { betaChances, normalChances } from "./best_chances.ts";
 
@@ -14,21 +15,18 @@ export type Exploration = (prediction: Prediction) => Float64Array;
  */
 export type Schedule = number | ((rewards: number) => number);
 
-const PROBABILITY: OptionKind = [
-  "number",
+const PROBABILITY = numberKind(
   "a number from 0 to 1",
-  (it: number) => it >= 0 && it <= 1,
-];
-const POSITIVE: OptionKind = [
-  "number",
+  (it) => it >= 0 && it <= 1,
+);
+const POSITIVE = numberKind(
   "a number above 0",
-  (it: number) => it > 0 && it < Infinity,
-];
+  (it) => it > 0 && it < Infinity,
+);
 const SCHEDULE: OptionKind = [
   ["number", "function"],
   "a number of at least 0, or a function of the number of rewards",
-  (it: number | ((rewards: number) => number)) =>
-    typeof it === "function" || it >= 0 && it < Infinity,
+  (it: Schedule) => typeof it === "function" || it >= 0 && it < Infinity,
 ];
 
 function valueOf(schedule: Schedule, rewards: number): number {

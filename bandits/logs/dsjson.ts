@@ -61,28 +61,24 @@ export function parseDsjson(text: string): DsjsonDecision[] {
   for (const [line, value] of parseLines(text)) {
     if (value._skipLearn === true || value.c === undefined) continue;
     const { a, c, p, EventId, _label_cost: cost } = value;
-    const chances = chancesOf(line, value);
-    const isLabeled = cost !== undefined;
+    const chances = chancesOf(line, value), isLabeled = cost !== undefined;
     // Without a label, the first of the actions was taken.
-    const index = isLabeled
-      ? value._labelIndex ?? value._label_Action as number - 1
-      : (a as number[] | undefined)?.[0]! - 1;
-    if (!Number.isSafeInteger(index) || index as number < 0) {
+    const [number, propensity] = isLabeled
+      ? [value._label_Action, value._label_probability]
+      : [a, p].map((it) => Array.isArray(it) ? it[0] : undefined);
+    const action = Number(number) - 1, { _labelIndex: index = action } = value;
+    if (!(Number.isInteger(action) && action >= 0)) {
       throw lineError(line, "expected the action that was taken");
     }
-    if (isLabeled && value._label_Action !== index as number + 1) {
-      throw lineError(
-        line,
-        `_labelIndex ${value._labelIndex} counts from 0, _label_Action ${value._label_Action} from 1: expected the same action`,
-      );
+    if (index !== action) {
+      const problem =
+        `_labelIndex ${index} counts from 0, _label_Action from 1`;
+      throw lineError(line, `${problem}: expected ${action}`);
     }
-    const propensity = isLabeled
-      ? value._label_probability
-      : (p as number[] | undefined)?.[0];
     decisions.push({
       ...(typeof EventId === "string" ? { id: EventId } : {}),
       context: c as Record<string, unknown>,
-      action: index as number,
+      action,
       propensity: propensityOf(line, propensity),
       // Not -0.
       ...(isLabeled ? { reward: 0 - rewardOf(line, cost) } : {}),

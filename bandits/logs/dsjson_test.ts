@@ -64,8 +64,9 @@ Deno.test("bad lines are named by their number", () => {
   const cases: [object, string][] = [
     [{ _label_probability: 0 }, "propensity 0, expected a number above 0"],
     [{ _label_cost: "low" }, "expected a finite number"],
-    [{ _labelIndex: 0 }, "expected the same action"],
-    [{ _labelIndex: -1 }, "expected the action that was taken"],
+    [{ _labelIndex: 0 }, "counts from 0, _label_Action from 1: expected 1"],
+    [{ _label_Action: 0 }, "expected the action that was taken"],
+    [{ _label_Action: "b" }, "expected the action that was taken"],
     [{ p: [1] }, "expected as many chances p as actions a"],
     [{ a: [2, 2] }, "expected actions a from 1 to 2, each once"],
     [{ a: [0, 1] }, "expected actions a from 1 to 2, each once"],

@@ -1,3 +1,4 @@
+import { numberKind } from "./_refuse.ts";
 import { type ForgettingOptions, modelOf } from "./linear.ts";
 import type { Model } from "./model.ts";
 
@@ -52,9 +53,6 @@ export interface ArmsOptions extends ForgettingOptions {
  * ```
  */
 export function arms(options: ArmsOptions = {}): Model {
-  return modelOf("arms", options, [
-    "number",
-    "a number of at least 0",
-    (it: number) => it >= 0 && it < Infinity,
-  ]);
+  const isFine = (it: number) => it >= 0 && it < Infinity;
+  return modelOf("arms", options, numberKind("a number of at least 0", isFine));
 }

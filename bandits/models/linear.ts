@@ -1,10 +1,10 @@
 import {
   checkOptions,
   FLAG,
+  isWhole,
   type OptionKind,
-  whole,
 } from "@bellman/files/options";
-import { mismatch } from "./_refuse.ts";
+import { mismatch, numberKind } from "./_refuse.ts";
 import type { Model } from "./model.ts";
 
 /** Options that all models share. */
@@ -56,22 +56,18 @@ export interface LinearOptions extends ForgettingOptions {
   logistic?: boolean;
 }
 
-const DISCOUNT: OptionKind = [
-  "number",
+const DISCOUNT = numberKind(
   "a number above 0, up to 1",
-  (it: number) => it > 0 && it <= 1,
-];
-
+  (it) => it > 0 && it <= 1,
+);
+const WINDOW = numberKind(
+  "a whole number of at least 1",
+  (it) => it === Infinity || isWhole(it, 1),
+);
 const NOISE: OptionKind = [
   ["number", "string"],
   'a number above 0, or "estimated"',
   (it: number | string) => it === "estimated" || it as number > 0,
-];
-
-const WINDOW: OptionKind = [
-  "number",
-  "a whole number of at least 1",
-  (it: number) => it === Infinity || whole(1)[2]!(it as never),
 ];
 
 /** Options that do not go together. */
@@ -147,9 +143,6 @@ export function modelOf(
  * ```
  */
 export function linear(options: LinearOptions = {}): Model {
-  return modelOf("linear", options, [
-    "number",
-    "a number above 0",
-    (it: number) => it > 0 && it < Infinity,
-  ]);
+  const isFine = (it: number) => it > 0 && it < Infinity;
+  return modelOf("linear", options, numberKind("a number above 0", isFine));
 }

@@ -1,15 +1,6 @@
 import type { StateTree } from "@bellman/types";
 import { mismatch } from "./_refuse.ts";
-import {
-  addDiagonal,
-  addOuter,
-  addScaled,
-  dot,
-  inverse,
-  packedLength,
-  quadratic,
-  timesVector,
-} from "./_packed.ts";
+import * as packed from "./_packed.ts";
 
 /** Settings of {@linkcode Ridge}. */
 export interface RidgeSettings {
@@ -44,6 +35,8 @@ type Row = Float64Array;
 
 /** Rows after which a covariance is computed anew, so that rounding does not add up. */
 const RENEWAL = 1000;
+/** Sum of squares below which nothing is left of what was discounted. */
+const NOTHING = 1e-200;
 
 /** Logistic function. */
 export function sigmoid(logit: number): number {
@@ -78,8 +71,11 @@ function isNumbers(value: unknown, length: number): value is Float64Array {
 
 /** True for sums of the right sizes, whose Gram matrix has a diagonal of squares. */
 function isSums({ gram, moment }: Sums, dimension: number): boolean {
-  if (!isNumbers(gram, packedLength(dimension))) return false;
-  const squares = Array.from(moment, (_, i) => gram[packedLength(i + 1) - 1]);
+  if (!isNumbers(gram, packed.packedLength(dimension))) return false;
+  const squares = Array.from(
+    moment,
+    (_, i) => gram[packed.packedLength(i + 1) - 1],
+  );
   return isNumbers(moment, dimension) && squares.every((it) => it >= 0);
 }
 
@@ -134,13 +130,15 @@ export class Ridge {
   /** Predicts the reward, or the logit, for some features. */
   mean(index: number, x: ArrayLike<number>): number {
     const it = this.#fresh(index);
-    return it === undefined ? 0 : dot(it.weights, x);
+    return it === undefined ? 0 : packed.dot(it.weights, x);
   }
 
   /** Computes x' P x, the variance of a prediction if rewards have variance 1. */
   variance(index: number, x: ArrayLike<number>): number {
     const it = this.#fresh(index);
-    return it ? quadratic(it.covariance, x) : dot(x, x) / this.settings.lambda;
+    return it
+      ? packed.quadratic(it.covariance, x)
+      : packed.dot(x, x) / this.settings.lambda;
   }
 
   /** Returns a regression: its sums, without the prior, and its covariance. */
@@ -155,8 +153,9 @@ export class Ridge {
     const regression = this.#fresh(index) ??
       (this.#regressions[index] = this.#empty());
     const product = new Float64Array(x.length);
-    timesVector(regression.covariance, x, product);
-    const mean = dot(regression.weights, x), variance = dot(product, x);
+    packed.timesVector(regression.covariance, x, product);
+    const mean = packed.dot(regression.weights, x),
+      variance = packed.dot(product, x);
     let weight = 1, response = reward, residual = 0;
     if (logistic) {
       const step = modeStep(reward, mean, variance), p = reward - step;
@@ -164,15 +163,17 @@ export class Ridge {
       response = step + weight * (mean + variance * step);
     } else residual = (reward - mean) ** 2 / (1 + variance);
     if (discount < 1) this.#scale(discount);
-    const row = Float64Array.of(index, weight, response, residual, ...x);
+    const row = new Float64Array(4 + x.length);
+    row.set([index, weight, response, residual]);
+    row.set(x, 4);
     this.#count(row, 1);
     const isRenewed = discount < 1 || window < Infinity || lambda === 0 ||
       ++regression.updates >= RENEWAL;
     regression.isStale ||= isRenewed;
     if (!isRenewed) {
       const scale = 1 / (1 + weight * variance);
-      addOuter(regression.covariance, product, -weight * scale);
-      addScaled(
+      packed.addOuter(regression.covariance, product, -weight * scale);
+      packed.addScaled(
         regression.weights,
         product,
         (response - weight * mean) * scale,
@@ -186,8 +187,8 @@ export class Ridge {
     const [index, weight, response, residual] = row, x = row.subarray(4);
     const regression = this.#regressions[index] ??= this.#empty();
     const { gram, moment } = regression;
-    addOuter(gram, x, sign * weight);
-    addScaled(moment, x, sign * response);
+    packed.addOuter(gram, x, sign * weight);
+    packed.addScaled(moment, x, sign * response);
     this.total += sign;
     this.#residuals = Math.max(0, this.#residuals + sign * residual);
     if (sign > 0) return;
@@ -203,8 +204,8 @@ export class Ridge {
     this.#residuals *= discount;
     for (const it of this.#regressions) {
       if (it === undefined) continue;
-      addScaled(it.gram, it.gram, discount - 1);
-      addScaled(it.moment, it.moment, discount - 1);
+      it.gram = it.gram.map((sum) => discount * sum);
+      it.moment = it.moment.map((sum) => discount * sum);
       it.isStale = true;
     }
   }
@@ -227,8 +228,9 @@ export class Ridge {
 
   #empty(): Regression {
     const { dimension, settings: { lambda } } = this;
-    const size = packedLength(dimension), covariance = new Float64Array(size);
-    addDiagonal(covariance, dimension, 1 / lambda);
+    const size = packed.packedLength(dimension),
+      covariance = new Float64Array(size);
+    packed.addDiagonal(covariance, dimension, 1 / lambda);
     return {
       gram: new Float64Array(size),
       moment: new Float64Array(dimension),
@@ -250,8 +252,10 @@ export class Ridge {
   #renew(it: Regression): void {
     const { dimension, settings: { lambda } } = this;
     let trace = 0;
-    for (let i = 1; i <= dimension; i++) trace += it.gram[packedLength(i) - 1];
-    if (trace + lambda === 0) {
+    for (let i = 1; i <= dimension; i++) {
+      trace += it.gram[packed.packedLength(i) - 1];
+    }
+    if (trace + lambda < NOTHING) {
       // Without a prior, a sum may be discounted down to nothing.
       Object.assign(it, this.#empty());
       return;
@@ -259,13 +263,13 @@ export class Ridge {
     let covariance: Float64Array | undefined, prior = lambda;
     while (covariance === undefined) {
       const precision = it.gram.slice();
-      addDiagonal(precision, dimension, prior);
-      covariance = inverse(precision, dimension);
+      packed.addDiagonal(precision, dimension, prior);
+      covariance = packed.inverse(precision, dimension);
       // Features of unequal sizes, or nearly collinear ones, may need more than the prior.
       prior = 10 * prior + 1e-15 * trace;
     }
     it.covariance = covariance;
-    timesVector(covariance, it.moment, it.weights);
+    packed.timesVector(covariance, it.moment, it.weights);
     it.isStale = false;
     it.updates = 0;
   }
@@ -355,8 +359,8 @@ export class Ridge {
     other.#regressions.forEach((it, i) => {
       if (it === undefined) return;
       const own = this.#regressions[i] ??= this.#empty();
-      addScaled(own.gram, it.gram, sign);
-      addScaled(own.moment, it.moment, sign);
+      packed.addScaled(own.gram, it.gram, sign);
+      packed.addScaled(own.moment, it.moment, sign);
       own.isStale = true;
     });
   }

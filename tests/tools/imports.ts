@@ -12,7 +12,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   "@bellman/bandits": [
     "@bellman/files/options",
     "@bellman/random",
-    "@bellman/statistics",
+    "@bellman/statistics/bootstrap",
   ],
   "@bellman/buffers": ["@bellman/files"],
   "@bellman/compute": ["@bellman/files"],
