@@ -188,6 +188,30 @@ Deno.test("actions are drawn by their chances", () => {
   });
 });
 
+Deno.test("types follow the actions and the context", () => {
+  const bandit = new Bandit({
+    actions: ["a", "b"],
+    features: (it: { x: number }) => [1, it.x],
+    model: linear(),
+    explore: thompson(),
+  });
+  const action: "a" | "b" = bandit.decide({ x: 1 }).action;
+  assert(bandit.actions.includes(action));
+  // @ts-expect-error: there is no such action.
+  assertThrows(() =>
+    bandit.learn({ context: { x: 1 }, action: "c", reward: 0 })
+  );
+  // @ts-expect-error: a context is missing.
+  assertThrows(() => bandit.decide());
+  const plain = new Bandit({
+    actions: [1, 2],
+    model: arms(),
+    explore: thompson(),
+  });
+  const number: 1 | 2 = plain.decide().action;
+  plain.learn({ action: number, reward: 1 });
+});
+
 Deno.test("equal seeds decide alike, others do not", () => {
   const decisions = (seed: number) => {
     const bandit = make({ seed });

@@ -7,88 +7,9 @@ import {
 } from "@std/assert";
 import fc from "fast-check";
 import { linear } from "../models/linear.ts";
-import { crossFit, type FeatureRow } from "./cross_fit.ts";
+import { makeLog } from "../testdata/log.ts";
+import { crossFit } from "./cross_fit.ts";
 import { evaluate, type EvaluationRow } from "./estimates.ts";
-
-const ACTIONS = 5;
-
-function softmaxOf(scores: number[]): number[] {
-  const powers = scores.map(Math.exp), sum = powers.reduce((a, b) => a + b);
-  return powers.map((it) => it / sum);
-}
-
-function pick(chances: readonly number[], at: number): number {
-  let action = 0;
-  while (action < chances.length - 1 && (at -= chances[action]) >= 0) action++;
-  return action;
-}
-
-/** Contexts, and what actions earn in them: a straight line and something bent. */
-function rewardOf(x: readonly number[], action: number): number {
-  return 0.5 + 0.2 * x[1] * (action - 2) + 0.1 * Math.sin(3 * x[2] + action);
-}
-
-/** Logs of a policy, and the true value of the one to evaluate. */
-function makeLog(
-  random: RandomStream,
-  { rows, heavy }: { rows: number; heavy: number },
-): FeatureRow[] {
-  return Array.from({ length: rows }, () => {
-    const features = [1, random.normal(), random.normal()];
-    const all = Array.from({ length: ACTIONS }, (_, i) => i);
-    const logged = softmaxOf(all.map((it) => -heavy * it * features[1]));
-    const target = softmaxOf(all.map((it) => 0.3 * it * features[1]));
-    const action = pick(logged, random.uniform());
-    const reward = rewardOf(features, action) + 0.3 * random.normal();
-    return { features, action, reward, propensity: logged[action], target };
-  });
-}
-
-const TRUTH = (() => {
-  const log = makeLog(new RandomStream(seedWords(99)), {
-    rows: 200_000,
-    heavy: 0,
-  });
-  const values = log.map(({ features, target }) =>
-    Array.from(target).reduce(
-      (sum, p, i) => sum + p * rewardOf(features as number[], i),
-      0,
-    )
-  );
-  return values.reduce((a, b) => a + b) / values.length;
-})();
-
-/** Share of 95 % intervals that hold the truth, and of logs with a warning. */
-function coverage(heavy: number, logs: number) {
-  const random = new RandomStream(seedWords(1));
-  const held = { snips: 0, dr: 0, sndr: 0, warned: 0 };
-  for (let i = 0; i < logs; i++) {
-    const log = makeLog(random, { rows: 500, heavy });
-    const { estimates, warnings } = evaluate(crossFit(log, linear()));
-    for (const name of ["snips", "dr", "sndr"] as const) {
-      const [low, high] = estimates[name]!.interval!;
-      held[name] += Number(low <= TRUTH && TRUTH <= high) / logs;
-    }
-    const isWarned = warnings.some((it) => it.startsWith("Weights are heavy"));
-    held.warned += Number(isWarned) / logs;
-  }
-  return held;
-}
-
-Deno.test("intervals of 95 % hold the truth about as often", () => {
-  const { snips, dr, sndr, warned } = coverage(0.1, 1000);
-  assert(dr > 0.93, `dr ${dr}`);
-  assert(snips > 0.92, `snips ${snips}`);
-  assert(sndr > 0.92, `sndr ${sndr}`);
-  assert(warned < 0.05, `warned ${warned}`);
-});
-
-Deno.test("where weights are heavy, a warning says so", () => {
-  const { snips, dr, warned } = coverage(0.6, 200);
-  assert(snips < 0.85, `snips ${snips}`);
-  assert(warned > 0.9, `warned ${warned}`);
-  assert(dr > 0.9, `dr ${dr}`);
-});
 
 /** Any log. */
 const logs = fc.array(
