@@ -197,9 +197,11 @@ Deno.test("types follow the actions and the context", () => {
   });
   const action: "a" | "b" = bandit.decide({ x: 1 }).action;
   assert(bandit.actions.includes(action));
-  // @ts-expect-error: there is no such action.
-  assertThrows(() =>
-    bandit.learn({ context: { x: 1 }, action: "c", reward: 0 })
+  const context = { x: 1 };
+  assertThrows(
+    // @ts-expect-error: there is no such action.
+    () => bandit.learn({ context, action: "c", reward: 0 }),
+    TypeError,
   );
   // @ts-expect-error: a context is missing.
   assertThrows(() => bandit.decide());

@@ -9,7 +9,7 @@
  *
  * const { value, interval } = stratifiedBootstrap(
  *   [[1], [2], [4], [5], [9]],
- *   (rows) => rows.reduce((most, [it]) => Math.max(most, it), 0),
+ *   (rows) => Math.max(...rows.map((row) => row[0])),
  *   { random: new RandomStream(seedWords(0)), resamples: 100 },
  * );
  * assert(value === 9 && interval![1] === 9);
