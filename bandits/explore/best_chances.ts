@@ -44,10 +44,11 @@ function integrate(
   const kronrod = new Float64Array(count), gauss = new Float64Array(count);
   const add = (at: number, weight: number, gaussWeight: number) => {
     const product = largest(at, rates);
-    for (let i = 0; i < count; i++) {
-      kronrod[i] += weight * product * rates[i];
-      gauss[i] += gaussWeight * product * rates[i];
-    }
+    weight *= product;
+    gaussWeight *= product;
+    for (let i = 0; i < count; i++) kronrod[i] += weight * rates[i];
+    if (gaussWeight === 0) return;
+    for (let i = 0; i < count; i++) gauss[i] += gaussWeight * rates[i];
   };
   /** Returns true where the rule is good enough for an interval. */
   const apply = (from: number, to: number, mass: number): boolean => {
