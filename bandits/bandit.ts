@@ -255,7 +255,8 @@ export class Bandit<const A extends ActionName, C = void> {
    * @throws {RangeError} If features are not finite or of another number than before.
    */
   predict(context: C): Prediction {
-    return this.#predict(this.#allowed(), this.#features(context));
+    // Read at once, as later rewards change the deviations.
+    return { ...this.#predict(this.#allowed(), this.#features(context)) };
   }
 
   /**

@@ -214,6 +214,15 @@ Deno.test("types follow the actions and the context", () => {
   plain.learn({ action: number, reward: 1 });
 });
 
+Deno.test("a prediction stays as it was", () => {
+  const bandit = make(), context: Context = [1, 1];
+  const before = bandit.predict(context),
+    [deviation] = make()
+      .predict(context).deviations;
+  for (const reward of [1, 3]) bandit.learn({ context, action: "a", reward });
+  assertEquals([before.means[0], before.deviations[0]], [0, deviation]);
+});
+
 Deno.test("equal seeds decide alike, others do not", () => {
   const decisions = (seed: number) => {
     const bandit = make({ seed });
