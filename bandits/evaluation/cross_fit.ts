@@ -1,5 +1,6 @@
 import { checkOptions, whole } from "@bellman/files/options";
 import { type Model, predict } from "../models/model.ts";
+import { outOfRange } from "../models/_refuse.ts";
 import { Ridge } from "../models/ridge.ts";
 import type { EvaluationRow } from "./estimates.ts";
 
@@ -19,27 +20,11 @@ export interface FeatureRow extends EvaluationRow {
   features: ArrayLike<number> | readonly ArrayLike<number>[];
 }
 
-/** Predicts the rewards of rows by a model of other rows. */
-function predictRows(
-  ridge: Ridge,
-  model: Model,
-  { features, target }: FeatureRow,
-): Float64Array {
-  const all = Array.from({ length: target.length }, (_, i) => i);
-  const x = (i: number) => featuresOf(features, i);
-  return predict(model, ridge, [all, x]).means;
-}
-
-function featuresOf(
-  features: FeatureRow["features"],
-  action: number,
-): Float64Array {
-  const first = features[0];
-  return Float64Array.from(
-    typeof first === "number"
-      ? features as ArrayLike<number>
-      : (features as readonly ArrayLike<number>[])[action],
-  );
+/** Returns the features of an action. */
+function featuresOf({ features }: FeatureRow, action: number): Float64Array {
+  const isShared = typeof features[0] !== "number";
+  const all = features as readonly ArrayLike<number>[];
+  return Float64Array.from(isShared ? all[action] : features as number[]);
 }
 
 /**
@@ -51,8 +36,8 @@ function featuresOf(
  * @param options Number of parts.
  * @returns The rows with `predicted`.
  * @throws {TypeError} If an option is unknown.
- * @throws {RangeError} If the number of parts is not a whole number of at least 2, or
- * features are not finite or of unequal numbers.
+ * @throws {RangeError} If the number of parts is not a whole number of at least 2, or an
+ * action, a reward or features do not fit: the row is named by its index.
  * @example
  * ```ts
  * import { crossFit, evaluate, linear } from "@bellman/bandits";
@@ -76,25 +61,33 @@ export function crossFit<R extends FeatureRow>(
 ): (R & { predicted: Float64Array })[] {
   checkOptions("cross-fitted predictions", options, { folds: whole(2) });
   const { folds = 5 } = options;
-  const ridges = Array.from(
-    { length: folds },
-    () => new Ridge(model.shared ? 1 : rows[0]?.target.length ?? 1, model),
-  );
-  const width = rows.length === 0 ? 0 : featuresOf(rows[0].features, 0).length;
-  rows.forEach(({ features, action, reward }, i) => {
-    const x = featuresOf(features, action);
+  const count = model.shared ? 1 : rows[0]?.target.length ?? 1;
+  const ridges = Array.from({ length: folds }, () => new Ridge(count, model));
+  const width = rows.length === 0 ? 0 : featuresOf(rows[0], 0).length;
+  const isBounded = model.logistic || model.beta;
+  rows.forEach((row, i) => {
+    const { action, reward, target } = row;
+    const fail = (what: string, expected: string) =>
+      outOfRange(`fit row ${i} with ${what}`, expected);
+    if (target[action] === undefined) {
+      throw fail(`action ${action}`, `an index below ${target.length}`);
+    }
+    const x = featuresOf(row, action);
     if (x.length !== width || !x.every(Number.isFinite)) {
-      throw new RangeError(
-        `Cannot fit row ${i}: expected ${width} finite features`,
-      );
+      throw fail("such features", `${width} finite ones`);
     }
     if (reward === undefined || reward === null) return;
+    if (!Number.isFinite(reward) || isBounded && (reward < 0 || reward > 1)) {
+      throw fail(`reward ${reward}`, isBounded ? "0 to 1" : "a finite number");
+    }
     ridges.forEach((it, fold) => {
       if (i % folds !== fold) it.learn(model.shared ? 0 : action, x, reward);
     });
   });
-  return rows.map((row, i) => ({
-    ...row,
-    predicted: predictRows(ridges[i % folds], model, row),
-  }));
+  return rows.map((row, i) => {
+    const actions = Array.from(row.target, (_, action) => action);
+    const features = (action: number) => featuresOf(row, action);
+    const { means } = predict(model, ridges[i % folds], [actions, features]);
+    return { ...row, predicted: means };
+  });
 }

@@ -65,7 +65,7 @@ Deno.test("features that do not fit are refused, by row", () => {
     assertThrows(
       () => crossFit(wrong(it), linear()),
       RangeError,
-      "row 12: expected 2 finite features",
+      "fit row 12 with such features: expected 2 finite ones",
     );
   }
   assertThrows(

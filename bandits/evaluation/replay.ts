@@ -1,4 +1,5 @@
 import { RandomStream, seedWords } from "@bellman/random";
+import { outOfRange } from "../models/_refuse.ts";
 import type { LoggedDecision } from "../logs/decision.ts";
 
 /** Policy that learns, such as a `Bandit`. */
@@ -73,9 +74,8 @@ export function replay<A, C>(
   for (const { context, action, reward, propensity, allowed } of rows) {
     const count = allowed?.length ?? learner.actions.length;
     if (Math.abs(propensity * count - 1) > 1e-6) {
-      throw new RangeError(
-        `Cannot replay row ${row} with propensity ${propensity}: expected 1/${count}, as all actions must have been equally likely`,
-      );
+      const what = `replay row ${row} with propensity ${propensity}`;
+      throw outOfRange(what, `1/${count}, as for all actions`);
     }
     row++;
     const chances = learner.chances(context, { allowed });
