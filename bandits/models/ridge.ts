@@ -136,9 +136,9 @@ export class Ridge {
   /** Computes x' P x, the variance of a prediction if rewards have variance 1. */
   variance(index: number, x: ArrayLike<number>): number {
     const it = this.#fresh(index);
-    return it
-      ? packed.quadratic(it.covariance, x)
-      : packed.dot(x, x) / this.settings.lambda;
+    if (it === undefined) return packed.dot(x, x) / this.settings.lambda;
+    // By rounding, it may be below 0.
+    return Math.max(0, packed.quadratic(it.covariance, x));
   }
 
   /** Returns a regression: its sums, without the prior, and its covariance. */
@@ -154,8 +154,9 @@ export class Ridge {
       (this.#regressions[index] = this.#empty());
     const product = new Float64Array(x.length);
     packed.timesVector(regression.covariance, x, product);
-    const mean = packed.dot(regression.weights, x),
-      variance = packed.dot(product, x);
+    const mean = packed.dot(regression.weights, x);
+    // Rounding that makes it negative is ended by a new covariance.
+    const square = packed.dot(product, x), variance = Math.max(0, square);
     let weight = 1, response = reward, residual = 0;
     if (logistic) {
       const step = modeStep(reward, mean, variance), p = reward - step;
@@ -168,7 +169,7 @@ export class Ridge {
     row.set(x, 4);
     this.#count(row, 1);
     const isRenewed = discount < 1 || window < Infinity || lambda === 0 ||
-      ++regression.updates >= RENEWAL;
+      square < 0 || ++regression.updates >= RENEWAL;
     regression.isStale ||= isRenewed;
     if (!isRenewed) {
       const scale = 1 / (1 + weight * variance);

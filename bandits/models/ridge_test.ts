@@ -154,6 +154,16 @@ Deno.test("features of very unequal sizes are learned", () => {
   assertAlmostEquals(ridge.mean(0, Float64Array.of(1e8, 1e8, 1)), 1, 0.1);
 });
 
+Deno.test("a variance is never below 0", () => {
+  const ridge = new Ridge(1, linear());
+  for (let i = 0; i < 3000; i++) {
+    const x = Float64Array.of(1e9, 1e9 + i % 3, 1e-3 * (i % 7));
+    ridge.learn(0, x, 1);
+    assert(ridge.variance(0, x) >= 0);
+    assert(ridge.variance(0, Float64Array.of(1e9, 1e9, 0)) >= 0);
+  }
+});
+
 Deno.test("a removed regression leaves the others' rows", () => {
   fc.assert(fc.property(rowsOf(20), fc.boolean(), (rows, hasWindow) => {
     const settings = linear(hasWindow ? { window: 8 } : {});
