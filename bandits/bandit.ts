@@ -1,12 +1,20 @@
 import {
   checkOptions,
   hintAt,
+  OBJECT,
   type OptionKinds,
   whole,
 } from "@bellman/files/options";
 import { RandomStream, seedWords } from "@bellman/random";
 import type { StateTree } from "@bellman/types";
-import { mismatch, outOfRange } from "./models/_refuse.ts";
+import {
+  damaged,
+  isModerate,
+  mismatch,
+  MODERATE,
+  outOfRange,
+} from "./models/_refuse.ts";
+import { draw } from "./explore/draw.ts";
 import type { Exploration } from "./explore/rules.ts";
 import {
   type FeaturesOf,
@@ -88,30 +96,44 @@ export interface MergeOptions {
   base?: StateTree;
 }
 
-/** Features of all actions where there is no context. */
-const CONSTANT = Float64Array.of(1);
+/** Features where there is no context. */
+const CONSTANT = [1];
 
 /** A snapshot's entries. */
 type Saved = { [key: string]: StateTree };
 
-function isList(value: unknown): value is unknown[] {
-  return Array.isArray(value) && value.length > 0;
-}
-
+const LIST = (it: unknown) => Array.isArray(it) && it.length > 0;
 const KINDS: OptionKinds<BanditOptions<ActionName, never>> = {
-  actions: ["object", "a list of names, at least one", isList],
+  actions: ["object", "a list of names, at least one", LIST],
   features: ["function", "a function"],
-  model: ["object", "linear() or arms()"],
+  model: ["object", "linear() or arms()", (it: object) => "best" in it],
   explore: ["function", "an exploration, such as thompson()"],
   seed: whole(0),
   pending: whole(1),
 };
+const CHOICE: OptionKinds<DecideOptions<ActionName>> = {
+  allowed: ["object", "a list of actions, at least one", LIST],
+};
 
 /** Describes the settings of a model, which states must share. */
-function describe(model: Model): string {
-  const { name, ...settings } = model;
+function describe({ name, best: _, ...settings }: Model): string {
   const entries = Object.entries(settings);
   return [name, ...entries.map(([key, it]) => `${key} ${it}`)].join(", ");
+}
+
+/** Returns the index of each of some names, which are checked. */
+function indexed<A extends ActionName>(names: readonly A[]): Map<A, number> {
+  const indices = new Map<A, number>();
+  for (const it of names) {
+    if (typeof it !== "string" && !Number.isFinite(it)) {
+      throw mismatch(`add an action of ${it}`, "a text or a number");
+    }
+    if (indices.has(it)) {
+      throw outOfRange(`add '${it}', which there is`, "another name");
+    }
+    indices.set(it, indices.size);
+  }
+  return indices;
 }
 
 /**
@@ -144,14 +166,11 @@ function describe(model: Model): string {
  */
 export class Bandit<const A extends ActionName, C = void> {
   readonly #options: BanditOptions<A, C>;
-  #actions: A[] = [];
+  #actions: readonly A[] = [];
   #indices = new Map<A, number>();
-  #all = new Int32Array(0);
   #ridge: Ridge;
   #pending: Pending;
   #random: RandomStream;
-  /** Number of decisions. */
-  #decisions = 0;
 
   /**
    * Makes a bandit that has learned nothing.
@@ -164,18 +183,14 @@ export class Bandit<const A extends ActionName, C = void> {
    */
   constructor(options: BanditOptions<A, C>) {
     const given = checkOptions("a bandit", options, KINDS);
-    const missing = ["actions", "model", "explore"].find((it) =>
-      !(it in given)
-    );
+    const { actions, model, features, seed = 0, pending = 10_000 } = given;
+    const needed = ["actions", "model", "explore"] as const;
+    const missing = needed.find((it) => given[it] === undefined) ??
+      (model.name === "linear" && !features ? "features" : undefined);
     if (missing !== undefined) {
       throw mismatch("make a bandit", `the option '${missing}'`);
     }
-    const { actions, model, features, seed = 0, pending = 10_000 } = given;
-    const isLinear = model.name === "linear";
-    if (isLinear && features === undefined) {
-      throw mismatch("make a bandit of linear()", "the option 'features'");
-    }
-    if (!isLinear && features !== undefined) {
+    if (model.name === "arms" && features !== undefined) {
       throw mismatch("make a bandit of arms() with features", "linear()");
     }
     if (features !== undefined && features.length > 1 && !model.shared) {
@@ -183,7 +198,7 @@ export class Bandit<const A extends ActionName, C = void> {
       throw mismatch(what, "linear({ shared: true })");
     }
     this.#options = options;
-    actions.forEach((it) => this.#checkNew(it));
+    this.#name(actions);
     this.#ridge = new Ridge(model.shared ? 1 : actions.length, model);
     this.#pending = new Pending(pending);
     this.#random = new RandomStream(seedWords(seed));
@@ -216,16 +231,10 @@ export class Bandit<const A extends ActionName, C = void> {
    */
   decide(context: C, options?: DecideOptions<A>): Decision<A> {
     const { allowed, features, chances } = this.#choose(context, options);
-    let left = this.#random.uniform(), at = 0;
-    // Rounding may leave a rest, which no action without a chance gets.
-    for (let i = 0; i < chances.length; i++) {
-      if (chances[i] <= 0) continue;
-      at = i;
-      if ((left -= chances[i]) < 0) break;
-    }
-    const number = (this.#decisions++).toString(36);
-    const mark = Math.floor(this.#random.uniform(0, 2 ** 32)).toString(36);
-    const id = `${number}-${mark}`, index = allowed[at];
+    const at = draw(chances, this.#random.uniform()), index = allowed[at];
+    // Not of the seed: a bandit that is loaded again would give names twice.
+    const [number] = crypto.getRandomValues(new BigUint64Array(1));
+    const id = number.toString(36);
     this.#pending.add(id, { index, x: features(index) });
     return { id, action: this.#actions[index], propensity: chances[at] };
   }
@@ -256,7 +265,8 @@ export class Bandit<const A extends ActionName, C = void> {
    */
   predict(context: C): Prediction {
     // Read at once, as later rewards change the deviations.
-    return { ...this.#predict(this.#allowed(), this.#features(context)) };
+    const all = [...this.#actions.keys()];
+    return { ...this.#predict(all, this.#features(context)) };
   }
 
   /**
@@ -270,10 +280,9 @@ export class Bandit<const A extends ActionName, C = void> {
    * `logistic` or `beta` model. The decision waits on.
    */
   reward(id: string, reward: number): boolean {
-    const waiting = this.#pending.get(id);
     this.#checkReward(reward);
+    const waiting = this.#pending.take(id);
     if (waiting === undefined) return false;
-    this.#pending.delete(id);
     this.#learn(waiting.index, waiting.x, reward);
     return true;
   }
@@ -300,7 +309,7 @@ export class Bandit<const A extends ActionName, C = void> {
    * @throws {RangeError} If there is such an action.
    */
   add(action: A): void {
-    this.#checkNew(action);
+    this.#name([...this.#actions, action]);
     if (!this.#options.model.shared) this.#ridge.add();
   }
 
@@ -316,8 +325,7 @@ export class Bandit<const A extends ActionName, C = void> {
     if (this.#actions.length === 1) {
       throw outOfRange(`remove '${action}', the last action`, "another one");
     }
-    this.#actions.splice(index, 1);
-    this.#index();
+    this.#name(this.#actions.toSpliced(index, 1));
     if (!this.#options.model.shared) this.#ridge.remove(index);
     this.#pending.remove(index);
   }
@@ -333,7 +341,6 @@ export class Bandit<const A extends ActionName, C = void> {
     return {
       model: describe(this.#options.model),
       actions: [...this.#actions],
-      decisions: this.#decisions,
       random: this.#random.save(),
       ridge: this.#ridge.save(),
       pending: this.#pending.save(),
@@ -348,20 +355,15 @@ export class Bandit<const A extends ActionName, C = void> {
    */
   load(state: StateTree): void {
     const { actions, ridge } = this.#read(state);
-    const { random, pending, decisions } = state as Saved;
-    if (!Number.isSafeInteger(decisions)) {
-      throw mismatch("load a damaged bandit", "its number of decisions");
-    }
+    const { random, pending } = state as Saved;
     const stream = new RandomStream(seedWords(0));
     stream.load(random);
     const waiting = new Pending(this.#pending.capacity);
     waiting.load(pending, [actions.length, ridge.dimension]);
-    this.#actions = actions;
-    this.#index();
+    this.#name(actions);
     this.#ridge = ridge;
     this.#random = stream;
     this.#pending = waiting;
-    this.#decisions = decisions as number;
   }
 
   /**
@@ -397,6 +399,7 @@ export class Bandit<const A extends ActionName, C = void> {
    * ```
    */
   merge(others: readonly StateTree[], options: MergeOptions = {}): void {
+    checkOptions("a merge", options, { base: OBJECT });
     const { discount, window } = this.#options.model;
     if (discount < 1 || window < Infinity) {
       throw outOfRange(
@@ -404,9 +407,10 @@ export class Bandit<const A extends ActionName, C = void> {
         "no discount and no window",
       );
     }
-    const names = this.#actions.join(", ");
+    const names = JSON.stringify(this.#actions);
     const read = (state: StateTree) => {
-      const { actions, ridge } = this.#read(state), other = actions.join(", ");
+      const { actions, ridge } = this.#read(state);
+      const other = JSON.stringify(actions);
       if (other === names) return ridge;
       throw mismatch(`merge a bandit of the actions ${other}`, names);
     };
@@ -418,26 +422,10 @@ export class Bandit<const A extends ActionName, C = void> {
     this.#ridge = merged;
   }
 
-  #index(): void {
-    this.#indices = new Map(this.#actions.map((it, i) => [it, i]));
-  }
-
-  #checkNew(action: A): void {
-    if (!["string", "number"].includes(typeof action)) {
-      throw mismatch(`add an action of ${typeof action}`, "a text or a number");
-    }
-    if (this.#indices.has(action)) {
-      throw outOfRange(`add '${action}', which there is`, "another name");
-    }
-    this.#indices.set(action, this.#actions.push(action) - 1);
-  }
-
-  #checkReward(reward: number): void {
-    const { logistic, beta } = this.#options.model;
-    const [low, high] = logistic || beta ? [0, 1] : [-Infinity, Infinity];
-    if (Number.isFinite(reward) && reward >= low && reward <= high) return;
-    const expected = low === 0 ? "a number from 0 to 1" : "a finite number";
-    throw outOfRange(`learn a reward of ${reward}`, expected);
+  /** Takes names of actions. */
+  #name(actions: readonly A[]): void {
+    this.#indices = indexed(actions);
+    this.#actions = [...actions];
   }
 
   #indexOf(action: A): number {
@@ -449,25 +437,28 @@ export class Bandit<const A extends ActionName, C = void> {
     );
   }
 
-  #allowed({ allowed }: DecideOptions<A> = {}): Int32Array {
-    if (this.#all.length !== this.#actions.length) {
-      this.#all = Int32Array.from(this.#actions.keys());
-    }
-    if (allowed === undefined) return this.#all;
-    const indices = new Set(allowed.map((it) => this.#indexOf(it)));
-    if (indices.size > 0) return Int32Array.from(indices).sort();
-    throw outOfRange("decide between 0 allowed actions", "at least one");
-  }
-
-  #choose(context: C, options: DecideOptions<A> | undefined): {
-    allowed: Int32Array;
+  #choose(context: C, options?: DecideOptions<A>): {
+    allowed: number[];
     features: FeaturesOf;
     chances: Float64Array;
   } {
-    const allowed = this.#allowed(options), features = this.#features(context);
-    const chances = this.#options.explore(this.#predict(allowed, features));
+    const names = options
+      ? checkOptions("a decision", options, CHOICE).allowed
+      : undefined;
+    const indices = names && new Set(names.map((it) => this.#indexOf(it)));
+    const allowed = [...this.#actions.keys()]
+      .filter((it) => indices?.has(it) ?? true);
+    const features = this.#features(context);
+    const chances = Float64Array.from(
+      this.#options.explore(this.#predict(allowed, features)) ?? [],
+    );
     let sum = 0;
-    for (let i = 0; i < chances.length; i++) sum += chances[i];
+    for (const it of chances) {
+      if (!(it >= 0)) {
+        throw outOfRange(`decide by a chance of ${it}`, "at least 0");
+      }
+      sum += it;
+    }
     if (Math.abs(sum - 1) < 1e-6 && chances.length === allowed.length) {
       return { allowed, features, chances };
     }
@@ -475,45 +466,45 @@ export class Bandit<const A extends ActionName, C = void> {
     throw outOfRange(what, `${allowed.length} that add up to 1`);
   }
 
-  #predict(actions: Int32Array, features: FeaturesOf): Prediction {
+  #predict(actions: readonly number[], features: FeaturesOf): Prediction {
     return predict(this.#options.model, this.#ridge, [actions, features]);
   }
 
   /** Returns the features of actions in a context, each computed once. */
   #features(context: C): FeaturesOf {
-    const { features, model } = this.#options;
-    if (features === undefined) return () => this.#checked(CONSTANT);
-    if (!model.shared) {
-      const x = this.#checked(features(context, this.#actions[0]));
-      return () => x;
-    }
-    const known = new Map<number, Float64Array>();
-    return (index) => {
-      let x = known.get(index);
-      if (x === undefined) {
-        x = this.#checked(features(context, this.#actions[index]));
-        known.set(index, x);
-      }
-      return x;
+    const { features = () => CONSTANT, model } = this.#options;
+    const known: Float64Array[] = [];
+    return (action) => {
+      // Without `shared`, all have those of the context.
+      const index = model.shared ? action : 0;
+      return known[index] ??= this.#checked(
+        features(context, this.#actions[index]),
+      );
     };
   }
 
   #checked(features: ArrayLike<number>): Float64Array {
-    const x = new Float64Array(features);
+    // A number would be a length.
+    const x = new Float64Array(Object(features));
     const { dimension } = this.#ridge;
     if (x.length === 0 || dimension > 0 && x.length !== dimension) {
       const expected = dimension > 0 ? `${dimension}, as before` : "at least 1";
       throw outOfRange(`take ${x.length} features`, expected);
     }
-    const wrong = x.findIndex((it) => !Number.isFinite(it));
+    const wrong = x.findIndex((it) => !isModerate(it));
     if (wrong >= 0) {
-      throw outOfRange(
-        `take ${x[wrong]} as feature ${wrong}`,
-        "a finite number",
-      );
+      throw outOfRange(`take ${x[wrong]} as feature ${wrong}`, MODERATE);
     }
     this.#ridge.dimension = x.length;
     return x;
+  }
+
+  #checkReward(reward: number): void {
+    const { logistic, beta } = this.#options.model;
+    const isShare = logistic || beta;
+    if (isModerate(reward) && (!isShare || reward >= 0 && reward <= 1)) return;
+    const expected = isShare ? "a number from 0 to 1" : MODERATE;
+    throw outOfRange(`learn a reward of ${reward}`, expected);
   }
 
   #learn(index: number, x: Float64Array, reward: number): void {
@@ -524,17 +515,20 @@ export class Bandit<const A extends ActionName, C = void> {
   #read(state: StateTree): { actions: A[]; ridge: Ridge } {
     const { model } = this.#options, expected = describe(model);
     const saved: Saved = { ...state as Saved };
-    if (typeof saved.model !== "string" || !isList(saved.actions)) {
+    if (typeof saved.model !== "string" || !LIST(saved.actions)) {
       throw mismatch("load a bandit", "a state that save() returned");
     }
     if (saved.model !== expected) {
       throw mismatch(`load a state of another model, ${saved.model}`, expected);
     }
     const ridge = Ridge.of(saved.ridge, model), actions = saved.actions as A[];
-    const count = model.shared ? 1 : actions.length;
-    if (ridge.count !== count) {
-      throw mismatch(`load ${ridge.count} regressions`, `${count}`);
+    try {
+      indexed(actions);
+    } catch {
+      throw damaged("its actions");
     }
-    return { actions: [...actions], ridge };
+    const count = model.shared ? 1 : actions.length;
+    if (ridge.count !== count) throw damaged(`${count} regressions`);
+    return { actions, ridge };
   }
 }

@@ -1,5 +1,6 @@
+import { isWhole } from "@bellman/files/options";
 import type { StateTree } from "@bellman/types";
-import { mismatch } from "./models/_refuse.ts";
+import { damaged, isModerate } from "./models/_refuse.ts";
 
 /** Decision that waits for its reward. */
 export interface Waiting {
@@ -36,14 +37,11 @@ export class Pending {
     this.forgotten++;
   }
 
-  /** Returns a decision that waits. */
-  get(id: string): Waiting | undefined {
-    return this.#waiting.get(id);
-  }
-
-  /** Ends the wait of a decision. */
-  delete(id: string): void {
+  /** Takes a decision that waits. */
+  take(id: string): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
+    return waiting;
   }
 
   /** Drops the decisions for an action that goes; later ones move up. */
@@ -72,24 +70,32 @@ export class Pending {
    * Replaces the decisions by saved ones: the newest that there is room for.
    *
    * @param state Saved decisions.
-   * @param sizes Number of actions and of features.
+   * @param sizes Number of actions, and of features or 0 where it is not known.
    * @throws {TypeError} If they are damaged.
    */
-  load(state: StateTree, [actions, dimension]: [number, number]): void {
+  load(state: StateTree, [actions, features]: [number, number]): void {
     const saved = { ...state as { [key: string]: StateTree } };
     const { forgotten, ids, indices, x } = saved;
-    const isFine = Number.isSafeInteger(forgotten) && Array.isArray(ids) &&
+    const { length } = Array.isArray(ids) ? ids : "";
+    const width = features || Object(x).length / length;
+    const isFine = isWhole(forgotten, 0) && Array.isArray(ids) &&
       ids.every((it) => typeof it === "string") &&
-      indices instanceof Int32Array && indices.length === ids.length &&
+      new Set(ids).size === length &&
+      indices instanceof Int32Array && indices.length === length &&
       indices.every((it) => it >= 0 && it < actions) &&
-      x instanceof Float64Array && x.length === ids.length * dimension &&
-      x.every(Number.isFinite);
-    if (!isFine) throw mismatch("load a damaged bandit", "waiting decisions");
+      x instanceof Float64Array && x.every(isModerate) &&
+      (length === 0
+        ? x.length === 0
+        : isWhole(width, 1) && x.length === length * width);
+    if (!isFine) throw damaged("its waiting decisions");
     this.#waiting = new Map();
     this.forgotten = forgotten as number;
     ids.forEach((id, i) => {
-      const from = i * dimension;
-      this.add(id, { index: indices[i], x: x.slice(from, from + dimension) });
+      const from = i * width;
+      this.add(id as string, {
+        index: indices[i],
+        x: x.slice(from, from + width),
+      });
     });
   }
 }

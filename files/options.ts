@@ -19,8 +19,21 @@
  *
  * @module
  */
-import { closest, distance } from "fastest-levenshtein";
 import { inspect } from "./host.ts";
+
+/** Counts the edits from one word to another one (Levenshtein 1966). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (let i = 0; i < from.length; i++) {
+    const next = [i + 1];
+    for (let k = 0; k < to.length; k++) {
+      const replaced = row[k] + Number(from[i] !== to[k]);
+      next.push(Math.min(replaced, row[k + 1] + 1, next[k] + 1));
+    }
+    row = next;
+  }
+  return row[to.length];
+}
 
 /**
  * Returns the name that a misspelt one stands for: that with the fewest edits, ignoring
@@ -44,10 +57,12 @@ export function typoOf(
   candidates: readonly string[],
 ): string | undefined {
   const byLower = new Map(candidates.map((it) => [it.toLowerCase(), it]));
-  const near = closest(name.toLowerCase(), [...byLower.keys()]);
+  const lower = name.toLowerCase(),
+    near = [...byLower.keys()]
+      .toSorted((x, y) => distance(lower, x) - distance(lower, y))[0];
   if (near === undefined) return undefined;
   // Of ids, the version says nothing.
-  const [a, b] = [name.toLowerCase(), near]
+  const [a, b] = [lower, near]
     .map((it) => it.replace(/-v\d*$/, ""));
   const [short, long] = [a.length, b.length].sort((x, y) => x - y);
   const edits = distance(a, b);

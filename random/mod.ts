@@ -163,9 +163,11 @@ export class RandomStream {
    */
   load(state: StateTree): void {
     const { generator } = { ...state as { generator?: StateTree } };
-    if (!(generator instanceof Int32Array) || generator.length !== 4) {
+    const isState = generator instanceof Int32Array &&
+      generator.length === 4 && generator.some((it) => it !== 0);
+    if (!isState) {
       throw new TypeError(
-        "Cannot load a random stream: expected 'generator', an Int32Array of four words",
+        "Cannot load a random stream: expected 'generator', an Int32Array of four words, not all 0",
       );
     }
     this.generator = xoroshiro128plusFromState([...generator]);

@@ -1,7 +1,7 @@
 import { checkOptions, whole } from "@bellman/files/options";
-import { type Model, predict } from "../models/model.ts";
-import { outOfRange } from "../models/_refuse.ts";
-import { Ridge } from "../models/ridge.ts";
+import { Bandit } from "../bandit.ts";
+import { epsilonGreedy } from "../explore/rules.ts";
+import type { Model } from "../models/model.ts";
 import type { EvaluationRow } from "./estimates.ts";
 
 /** Options of {@linkcode crossFit}. */
@@ -20,11 +20,14 @@ export interface FeatureRow extends EvaluationRow {
   features: ArrayLike<number> | readonly ArrayLike<number>[];
 }
 
-/** Returns the features of an action. */
-function featuresOf({ features }: FeatureRow, action: number): Float64Array {
-  const isShared = typeof features[0] !== "number";
-  const all = features as readonly ArrayLike<number>[];
-  return Float64Array.from(isShared ? all[action] : features as number[]);
+/** Calls a function; an error names the row. */
+function named<T>(row: number, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    (error as Error).message = `Row ${row}: ${(error as Error).message}`;
+    throw error;
+  }
 }
 
 /**
@@ -35,9 +38,9 @@ function featuresOf({ features }: FeatureRow, action: number): Float64Array {
  * @param model Model, such as `linear()`.
  * @param options Number of parts.
  * @returns The rows with `predicted`.
- * @throws {TypeError} If an option is unknown.
- * @throws {RangeError} If the number of parts is not a whole number of at least 2, or an
- * action, a reward or features do not fit: the row is named by its index.
+ * @throws {TypeError} If an option is unknown, or an action.
+ * @throws {RangeError} If the number of parts is not a whole number of at least 2, or a
+ * reward or features do not fit: the row is named by its index.
  * @example
  * ```ts
  * import { crossFit, evaluate, linear } from "@bellman/bandits";
@@ -61,33 +64,31 @@ export function crossFit<R extends FeatureRow>(
 ): (R & { predicted: Float64Array })[] {
   checkOptions("cross-fitted predictions", options, { folds: whole(2) });
   const { folds = 5 } = options;
-  const count = model.shared ? 1 : rows[0]?.target.length ?? 1;
-  const ridges = Array.from({ length: folds }, () => new Ridge(count, model));
-  const width = rows.length === 0 ? 0 : featuresOf(rows[0], 0).length;
-  const isBounded = model.logistic || model.beta;
+  const actions = Array.from(rows[0]?.target ?? [], (_, action) => action);
+  const { name, shared } = model;
+  const own = ({ features }: FeatureRow) => features as ArrayLike<number>;
+  const ofAction = ({ features }: FeatureRow, action: number) =>
+    features[action] as ArrayLike<number>;
+  const features = shared ? ofAction : own;
+  const bandits = actions.length === 0
+    ? []
+    : Array.from({ length: folds }, () =>
+      new Bandit<number, FeatureRow>({
+        actions,
+        ...(name === "linear" && { features }),
+        model,
+        explore: epsilonGreedy(),
+      }));
   rows.forEach((row, i) => {
-    const { action, reward, target } = row;
-    const fail = (what: string, expected: string) =>
-      outOfRange(`fit row ${i} with ${what}`, expected);
-    if (target[action] === undefined) {
-      throw fail(`action ${action}`, `an index below ${target.length}`);
-    }
-    const x = featuresOf(row, action);
-    if (x.length !== width || !x.every(Number.isFinite)) {
-      throw fail("such features", `${width} finite ones`);
-    }
+    const { action, reward } = row;
     if (reward === undefined || reward === null) return;
-    if (!Number.isFinite(reward) || isBounded && (reward < 0 || reward > 1)) {
-      throw fail(`reward ${reward}`, isBounded ? "0 to 1" : "a finite number");
-    }
-    ridges.forEach((it, fold) => {
-      if (i % folds !== fold) it.learn(model.shared ? 0 : action, x, reward);
+    const experience = { context: row, action, reward };
+    bandits.forEach((it, fold) => {
+      if (i % folds !== fold) named(i, () => it.learn(experience));
     });
   });
-  return rows.map((row, i) => {
-    const actions = Array.from(row.target, (_, action) => action);
-    const features = (action: number) => featuresOf(row, action);
-    const { means } = predict(model, ridges[i % folds], [actions, features]);
-    return { ...row, predicted: means };
-  });
+  return rows.map((row, i) => ({
+    ...row,
+    predicted: named(i, () => bandits[i % folds].predict(row).means),
+  }));
 }

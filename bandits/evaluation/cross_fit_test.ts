@@ -51,22 +51,26 @@ Deno.test("a shared model takes the features of each action", () => {
   }
 });
 
-Deno.test("arms need a constant feature", () => {
-  const log = LOG.map((it) => ({ ...it, features: [1], reward: it.action }));
+Deno.test("arms predict means, whatever the features are", () => {
+  const log = LOG.map((it) => ({ ...it, reward: it.action }));
   for (const { predicted } of crossFit(log, arms({ lambda: 0 }))) {
     assertAlmostEquals(predicted[0], 0, 1e-12);
     assertAlmostEquals(predicted[1], 1, 1e-12);
   }
 });
 
-Deno.test("features that do not fit are refused, by row", () => {
-  const wrong = (features: number[]) => [...LOG, { ...LOG[0], features }];
-  for (const it of [[1], [1, NaN]]) {
-    assertThrows(
-      () => crossFit(wrong(it), linear()),
-      RangeError,
-      "fit row 12 with such features: expected 2 finite ones",
-    );
+Deno.test("rows that do not fit are refused, by their index", () => {
+  const cases: [FeatureRow, string][] = [
+    [
+      { ...LOG[0], features: [1] },
+      "Row 12: Cannot take 1 features: expected 2",
+    ],
+    [{ ...LOG[0], features: [1, NaN] }, "Row 12: Cannot take NaN as feature 1"],
+    [{ ...LOG[0], reward: Infinity }, "Row 12: Cannot learn a reward of Inf"],
+    [{ ...LOG[0], action: 2 }, "Row 12: Unknown action '2'"],
+  ];
+  for (const [row, message] of cases) {
+    assertThrows(() => crossFit([...LOG, row], linear()), Error, message);
   }
   assertThrows(
     () => crossFit(LOG, linear(), { folds: 1 }),

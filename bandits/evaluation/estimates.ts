@@ -1,5 +1,10 @@
 import { checkOptions } from "@bellman/files/options";
-import { numberKind, outOfRange } from "../models/_refuse.ts";
+import {
+  isModerate,
+  MODERATE,
+  outOfRange,
+  POSITIVE,
+} from "../models/_refuse.ts";
 import {
   type BootstrapOptions,
   stratifiedBootstrap,
@@ -97,110 +102,95 @@ const WIDTH = 1.959963984540054;
  */
 const FEW = 0.2, LARGE = 0.02, TIMES = 5;
 
-const ABOVE_0 = numberKind("a number above 0", (it) => it > 0);
-
-function refuse(row: number, what: string, expected: string): never {
-  throw outOfRange(`evaluate row ${row} with ${what}`, expected);
-}
-
 /** Checks a row, and computes its numbers. */
 function numbersOf(row: EvaluationRow, at: number): Row {
   const { action, propensity, target, predicted } = row, r = row.reward!;
-  if (!(propensity > 0 && propensity <= 1)) {
-    refuse(at, `propensity ${propensity}`, "a number above 0, up to 1");
-  }
-  if (!Number.isFinite(r)) refuse(at, `reward ${r}`, "a finite number");
-  if (!(Number.isInteger(action) && action >= 0 && action < target.length)) {
-    refuse(at, `action ${action}`, `an index below ${target.length}`);
-  }
+  const check = (isFine: boolean, what: string, expected: string) => {
+    if (!isFine) throw outOfRange(`evaluate row ${at} with ${what}`, expected);
+  };
+  const { length = 0 } = Object(target) as ArrayLike<number>;
+  const isChance = propensity > 0 && propensity <= 1;
+  check(isChance, `propensity ${propensity}`, "a number above 0, up to 1");
+  check(isModerate(r), `reward ${r}`, MODERATE);
+  const isIndex = Number.isInteger(action) && action >= 0 && action < length;
+  check(isIndex, `action ${action}`, `an index below ${length}`);
   let sum = 0, v = 0;
-  for (let i = 0; i < target.length; i++) {
-    if (!(target[i] >= 0)) refuse(at, `a chance of ${target[i]}`, "at least 0");
+  for (let i = 0; i < length; i++) {
+    check(target[i] >= 0, `a chance of ${target[i]}`, "at least 0");
     sum += target[i];
-    if (predicted !== undefined) v += target[i] * predicted[i];
+    if (predicted) v += target[i] * predicted[i];
   }
-  if (Math.abs(sum - 1) > 1e-6) {
-    refuse(at, `chances that add up to ${sum}`, "1");
-  }
-  const q = predicted?.[action] ?? 0;
-  if (!Number.isFinite(v) || predicted?.length === 0) {
-    refuse(at, "such predictions", "one finite number for each action");
-  }
-  return { w: target[action] / propensity, r, v, q };
+  check(Math.abs(sum - 1) < 1e-6, `chances that add up to ${sum}`, "1");
+  const isPredicted = !predicted ||
+    predicted.length === length && Number.isFinite(v);
+  check(isPredicted, "such predictions", "one finite number for each action");
+  return { w: target[action] / propensity, r, v, q: predicted?.[action] ?? 0 };
 }
 
-function sumOf(rows: readonly Row[], term: (row: Row) => number): number {
+function sumOf<T>(rows: readonly T[], term: (row: T) => number): number {
   let sum = 0;
   for (const row of rows) sum += term(row);
   return sum;
 }
 
-/**
- * Estimator: the mean of a base, and of a rest times the weights, which a self-normalized
- * one divides by the mean weight.
- */
-interface Formula {
-  base: (row: Row) => number;
-  rest?: (row: Row) => number;
-  isNormalized?: boolean;
-}
+type Limits = Required<Omit<EvaluateOptions, "bootstrap">>;
 
-function formulas(options: EvaluateOptions): Record<Estimator, Formula> {
-  const { clip = 10, switchAt = 10, shrinkage: l = 100 } = options;
-  const none = () => 0, predicted = ({ v }: Row) => v;
-  const error = ({ r, q }: Row) => r - q, reward = ({ r }: Row) => r;
-  return {
-    ips: { base: none, rest: reward },
-    clipped: { base: ({ w, r }) => Math.min(w, clip) * r },
-    snips: { base: none, rest: reward, isNormalized: true },
-    dm: { base: predicted },
-    dr: { base: predicted, rest: error },
-    sndr: { base: predicted, rest: error, isNormalized: true },
-    switchDr: {
-      base: predicted,
-      rest: (row) => row.w <= switchAt ? error(row) : 0,
-    },
-    shrinkage: {
-      base: predicted,
-      rest: (row) => l / (row.w ** 2 + l) * error(row),
-    },
-  };
-}
+/** Parts of what an estimator takes the mean of: the weight multiplies the second. */
+const PARTS: Record<
+  Estimator,
+  (row: Row, limits: Limits) => readonly [base: number, rest: number]
+> = {
+  ips: ({ r }) => [0, r],
+  clipped: ({ w, r }, { clip }) => [Math.min(w, clip) * r, 0],
+  snips: ({ r }) => [0, r],
+  dm: ({ v }) => [v, 0],
+  dr: ({ v, r, q }) => [v, r - q],
+  sndr: ({ v, r, q }) => [v, r - q],
+  switchDr: ({ w, v, r, q }, { switchAt }) => [v, w <= switchAt ? r - q : 0],
+  shrinkage: ({ w, v, r, q }, { shrinkage: l }) => [
+    v,
+    l / (w * w + l) * (r - q),
+  ],
+};
 
-/** Computes an estimate, and the influence of each row on it. */
+/** Term of an estimate: weight, base and rest. */
+type Term = readonly [w: number, base: number, rest: number];
+
+/** Computes an estimate, and the influence of each term on it. */
 function compute(
-  { base, rest = () => 0, isNormalized = false }: Formula,
-  rows: readonly Row[],
-): { value: number; influence: (row: Row) => number } {
-  const n = rows.length,
-    weight = isNormalized ? sumOf(rows, (it) => it.w) / n : 1;
-  const mean = sumOf(rows, base) / n;
-  const center = sumOf(rows, (it) => it.w * rest(it)) / n / weight;
+  terms: readonly Term[],
+  isNormalized: boolean,
+): { value: number; influence: (term: Term) => number } {
+  const meanOf = (part: (term: Term) => number) =>
+    sumOf(terms, part) / terms.length;
+  const weight = isNormalized ? meanOf(([w]) => w) : 1;
+  const mean = meanOf(([, base]) => base);
+  const center = meanOf(([w, , rest]) => w * rest) / weight;
   // The mean weight varies with the rows, too.
-  const own = (row: Row) => isNormalized ? row.w * center / weight : center;
-  const influence = (row: Row) =>
-    base(row) - mean + row.w * rest(row) / weight - own(row);
+  const influence = ([w, base, rest]: Term) =>
+    base - mean + w * rest / weight -
+    (isNormalized ? w * center / weight : center);
   return { value: mean + center, influence };
 }
 
 function estimateBy(
-  formula: Formula,
-  rows: readonly Row[],
+  terms: readonly Term[],
+  isNormalized: boolean,
   bootstrap: BootstrapOptions | undefined,
 ): PolicyValue {
-  const { value, influence } = compute(formula, rows), n = rows.length;
-  if (!Number.isFinite(value)) {
-    return { value: null, standardError: null, interval: null };
-  }
-  if (n < 2) return { value, standardError: null, interval: null };
-  const squares = sumOf(rows, (it) => influence(it) ** 2);
+  const { value, influence } = compute(terms, isNormalized);
+  const n = terms.length, none = { standardError: null, interval: null };
+  if (!Number.isFinite(value)) return { value: null, ...none };
+  if (n < 2) return { value, ...none };
+  const squares = sumOf(terms, (it) => influence(it) ** 2);
   const standardError = Math.sqrt(squares / (n * (n - 1)));
   if (bootstrap === undefined) {
     const half = WIDTH * standardError;
     return { value, standardError, interval: [value - half, value + half] };
   }
-  const { interval } = stratifiedBootstrap(rows.map((_, i) => [i]), (drawn) => {
-    const found = compute(formula, drawn.map((it) => rows[it[0]])).value;
+  const { interval } = stratifiedBootstrap(terms.map((_, i) => [i]), (rows) => {
+    const drawn = rows.map((it) => terms[it[0]]);
+    const found = compute(drawn, isNormalized).value;
     // No row of a resample may have a weight.
     return Number.isFinite(found) ? found : value;
   }, bootstrap);
@@ -212,34 +202,30 @@ function warningsOf(
   rows: readonly Row[],
   { effectiveSampleSize, meanWeight, maxWeight, withoutReward }: Evaluation,
 ): string[] {
-  const n = rows.length, warnings: string[] = [];
-  if (withoutReward > 0) {
-    warnings.push(
-      `${withoutReward} decisions have no reward and are left out: estimates are wrong if that depends on the reward`,
-    );
-  }
-  if (maxWeight === 0) {
-    warnings.push(
-      "The policy takes none of the logged actions: the log says nothing about it",
-    );
-    return warnings;
-  }
-  const spread = sumOf(rows, ({ w }) => (w - meanWeight) ** 2);
+  const n = rows.length, spread = sumOf(rows, ({ w }) => (w - meanWeight) ** 2);
   const error = Math.sqrt(spread / (n * (n - 1)));
-  if (Math.abs(meanWeight - 1) > Math.max(3 * error, 1e-9)) {
-    const mean = meanWeight.toPrecision(3);
-    warnings.push(
+  const most = maxWeight / meanWeight, size = effectiveSampleSize.toFixed(0);
+  const [mean, max] = [meanWeight, maxWeight].map((it) => it.toPrecision(3));
+  const warnings: [isOf: boolean, text: string][] = [
+    [
+      withoutReward > 0,
+      `${withoutReward} decisions have no reward and are left out: estimates are wrong if that depends on the reward`,
+    ],
+    [
+      maxWeight === 0,
+      "The policy takes none of the logged actions: the log says nothing about it",
+    ],
+    [
+      maxWeight > 0 && Math.abs(meanWeight - 1) > Math.max(3 * error, 1e-9),
       `The mean weight is ${mean}, more than 3 standard errors from 1: propensities are wrong, or weights so heavy that these errors are too small`,
-    );
-  }
-  const most = maxWeight / meanWeight;
-  if (effectiveSampleSize < FEW * n || most > Math.max(LARGE * n, TIMES)) {
-    const size = effectiveSampleSize.toFixed(0), max = maxWeight.toPrecision(3);
-    warnings.push(
+    ],
+    [
+      maxWeight > 0 &&
+      (effectiveSampleSize < FEW * n || most > Math.max(LARGE * n, TIMES)),
       `Weights are heavy: ${n} rows say as much as ${size}, the largest weight is ${max}; intervals may be too narrow`,
-    );
-  }
-  return warnings;
+    ],
+  ];
+  return warnings.flatMap(([isOf, text]) => isOf ? [text] : []);
 }
 
 /**
@@ -277,11 +263,15 @@ export function evaluate(
   rows: readonly EvaluationRow[],
   options: EvaluateOptions = {},
 ): Evaluation {
-  checkOptions("an evaluation", options, {
-    clip: ABOVE_0,
-    switchAt: ABOVE_0,
-    shrinkage: ABOVE_0,
-    bootstrap: ["object", "options of a bootstrap, such as { random }"],
+  const checked = checkOptions("an evaluation", options, {
+    clip: POSITIVE,
+    switchAt: POSITIVE,
+    shrinkage: POSITIVE,
+    bootstrap: [
+      "object",
+      "options of a bootstrap, such as { random }",
+      ({ random }: BootstrapOptions) => typeof random === "object",
+    ],
   });
   const all = rows.flatMap((row, i) =>
     row.reward === undefined || row.reward === null ? [] : [numbersOf(row, i)]
@@ -290,15 +280,19 @@ export function evaluate(
     throw outOfRange(`evaluate ${rows.length} rows`, "one with a reward");
   }
   const hasPredictions = rows.every((it) => it.predicted !== undefined);
+  const { bootstrap, ...given } = checked;
+  const limits = { clip: 10, switchAt: 10, shrinkage: 100, ...given };
   // Without predictions, the first three can be computed.
-  const estimates = Object.fromEntries(
-    Object.entries(formulas(options)).slice(0, hasPredictions ? 8 : 3)
-      .map(([name, it]) => [name, estimateBy(it, all, options.bootstrap)]),
-  );
+  const estimates = Object.entries(PARTS).slice(0, hasPredictions ? 8 : 3)
+    .map(([name, parts]) => {
+      const terms = all.map((it): Term => [it.w, ...parts(it, limits)]);
+      const isNormalized = name.startsWith("sn");
+      return [name, estimateBy(terms, isNormalized, bootstrap)];
+    });
   const weights = sumOf(all, ({ w }) => w);
   const squares = sumOf(all, ({ w }) => w * w);
   const evaluation: Evaluation = {
-    estimates,
+    estimates: Object.fromEntries(estimates),
     rows: all.length,
     withoutReward: rows.length - all.length,
     effectiveSampleSize: squares === 0 ? 0 : weights ** 2 / squares,

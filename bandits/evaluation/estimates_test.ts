@@ -126,6 +126,8 @@ Deno.test("bad rows are named by their index", () => {
     [{ reward: NaN }, "row 1 with reward NaN: expected a finite number"],
     [{ action: 2 }, "row 1 with action 2: expected an index below 2"],
     [{ action: 0.5 }, "row 1 with action 0.5"],
+    [{ target: undefined as never }, "row 1 with action 1: expected an index"],
+    [{ predicted: [1, 2, 3] }, "such predictions"],
     [{ target: [0.5, 0.4] }, "chances that add up to 0.9: expected 1"],
     [{ target: [1.5, -0.5] }, "a chance of -0.5: expected at least 0"],
     [{ predicted: [NaN, 1] }, "such predictions: expected one finite number"],
@@ -135,6 +137,10 @@ Deno.test("bad rows are named by their index", () => {
     const rows = [ROW, { ...ROW, ...part }];
     const error = assertThrows(() => evaluate(rows), RangeError, message);
     assertEquals(error.message.split("\n").length, 1);
+  }
+  for (const bootstrap of [true, {}, { resamples: 9 }, { random: 1 }]) {
+    const options = { bootstrap } as never;
+    assertThrows(() => evaluate([ROW], options), Error, "such as { random }");
   }
   assertThrows(() => evaluate([]), RangeError, "0 rows: expected one");
   assertThrows(() => evaluate([ROW], { clip: 0 }), RangeError, "with clip 0");

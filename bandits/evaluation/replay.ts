@@ -1,5 +1,7 @@
+import { checkOptions, whole } from "@bellman/files/options";
 import { RandomStream, seedWords } from "@bellman/random";
-import { outOfRange } from "../models/_refuse.ts";
+import { draw } from "../explore/draw.ts";
+import { isModerate, MODERATE, outOfRange } from "../models/_refuse.ts";
 import type { LoggedDecision } from "../logs/decision.ts";
 
 /** Policy that learns, such as a `Bandit`. */
@@ -43,7 +45,8 @@ export interface Replay {
  * @param learner Policy that chooses, and learns from the rows it has chosen.
  * @param options Seed of the choices.
  * @returns Mean reward of the rows that were chosen.
- * @throws {RangeError} If the rows' actions had unequal chances.
+ * @throws {RangeError} If a row's action had another chance than the others, or a number
+ * is out of its range: the row is named by its index.
  * @example
  * ```ts
  * import { arms, Bandit, replay, thompson } from "@bellman/bandits";
@@ -69,24 +72,30 @@ export function replay<A, C>(
   learner: Learner<A, C>,
   options: ReplayOptions = {},
 ): Replay {
-  const random = new RandomStream(seedWords(options.seed ?? 0));
-  let matched = 0, withoutReward = 0, sum = 0, squares = 0, row = 0;
+  const { seed = 0 } = checkOptions("a replay", options, { seed: whole(0) });
+  const random = new RandomStream(seedWords(seed));
+  let matched = 0, withoutReward = 0, sum = 0, squares = 0, row = -1;
   for (const { context, action, reward, propensity, allowed } of rows) {
-    const count = allowed?.length ?? learner.actions.length;
-    if (Math.abs(propensity * count - 1) > 1e-6) {
-      const what = `replay row ${row} with propensity ${propensity}`;
-      throw outOfRange(what, `1/${count}, as for all actions`);
-    }
     row++;
+    const actions = allowed ?? learner.actions, { length } = actions;
+    const check = (isFine: boolean, what: string, expected: string) => {
+      if (isFine) return;
+      throw outOfRange(`replay row ${row} with ${what}`, expected);
+    };
+    const isEven = Math.abs(propensity * length - 1) < 1e-6;
+    check(
+      isEven,
+      `propensity ${propensity}`,
+      `1/${length}, as for all actions`,
+    );
+    check(actions.includes(action), `action ${action}`, "one of the allowed");
     const chances = learner.chances(context, { allowed });
-    let left = random.uniform(), choice = 0;
-    while (choice < chances.length - 1 && (left -= chances[choice]) >= 0) {
-      choice++;
-    }
-    if (reward === undefined) {
+    const choice = draw(chances, random.uniform());
+    if (reward === undefined || reward === null) {
       withoutReward++;
       continue;
     }
+    check(isModerate(reward), `reward ${reward}`, MODERATE);
     if (learner.actions[choice] !== action) continue;
     learner.learn({ context, action, reward });
     matched++;

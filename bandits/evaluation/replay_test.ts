@@ -69,3 +69,22 @@ Deno.test("a log with unequal chances is refused, by row", () => {
     "replay row 2 with propensity 0.9: expected 1/2",
   );
 });
+
+Deno.test("a reward that is no number is refused, by row; null is none", () => {
+  const [row] = makeLog(1);
+  const wrong = [row, { ...row, reward: NaN }];
+  assertThrows(() => replay(wrong, make()), RangeError, "replay row 1");
+  const none = [{ ...row, reward: null as never }];
+  assertEquals(replay(none, make()).withoutReward, 1);
+  const unknown = [row, { ...row, action: "c" }];
+  assertThrows(
+    () => replay(unknown, make()),
+    RangeError,
+    "row 1 with action c",
+  );
+  assertThrows(
+    () => replay([row], make(), { sede: 1 } as never),
+    TypeError,
+    "did you mean 'seed'?",
+  );
+});

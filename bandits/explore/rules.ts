@@ -1,7 +1,6 @@
 import { checkOptions, type OptionKind } from "@bellman/files/options";
-import { numberKind } from "../models/_refuse.ts";
+import { outOfRange, POSITIVE } from "../models/_refuse.ts";
 import type { Prediction } from "../models/model.ts";
-import { betaChances, normalChances } from "./best_chances.ts";
 
 /**
  * Exploration: turns a prediction into the chance of each action, in the same order. One
@@ -15,14 +14,11 @@ export type Exploration = (prediction: Prediction) => Float64Array;
  */
 export type Schedule = number | ((rewards: number) => number);
 
-const PROBABILITY = numberKind(
+const PROBABILITY: OptionKind = [
+  "number",
   "a number from 0 to 1",
-  (it) => it >= 0 && it <= 1,
-);
-const POSITIVE = numberKind(
-  "a number above 0",
-  (it) => it > 0 && it < Infinity,
-);
+  (it: number) => it >= 0 && it <= 1,
+];
 const SCHEDULE: OptionKind = [
   ["number", "function"],
   "a number of at least 0, or a function of the number of rewards",
@@ -30,7 +26,10 @@ const SCHEDULE: OptionKind = [
 ];
 
 function valueOf(schedule: Schedule, rewards: number): number {
-  return typeof schedule === "number" ? schedule : schedule(rewards);
+  if (typeof schedule === "number") return schedule;
+  const value = schedule(rewards);
+  if (value >= 0 && value < Infinity) return value;
+  throw outOfRange(`explore by a factor of ${value}`, "a number of at least 0");
 }
 
 function largestOf(numbers: Float64Array): number {
@@ -192,17 +191,7 @@ export interface ThompsonOptions {
 export function thompson(options: ThompsonOptions = {}): Exploration {
   checkOptions("an exploration", options, { alpha: SCHEDULE });
   const { alpha = 0.5 } = options;
-  return (prediction) => {
-    const factor = valueOf(alpha, prediction.total);
-    const { betas } = prediction;
-    if (betas === undefined || factor === 0) {
-      const scaled = prediction.deviations.map((it) => factor && factor * it);
-      return normalChances(prediction.centers, scaled);
-    }
-    // Counts over the square of the factor: about that factor of the deviation.
-    const scaled = (it: number) => 1 + (it - 1) / factor ** 2;
-    return betaChances(betas[0].map(scaled), betas[1].map(scaled));
-  };
+  return (prediction) => prediction.best(valueOf(alpha, prediction.total));
 }
 
 /** Options of {@linkcode upperConfidence}. */

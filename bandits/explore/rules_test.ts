@@ -6,7 +6,10 @@ import {
 } from "@std/assert";
 import fc from "fast-check";
 import type { Prediction } from "../models/model.ts";
-import { normalChances } from "./best_chances.ts";
+import { Bandit } from "../bandit.ts";
+import { arms } from "../models/arms.ts";
+import { bestOfNormals } from "../models/linear.ts";
+import { betaChances, normalChances } from "../models/best_chances.ts";
 import {
   epsilonGreedy,
   type Exploration,
@@ -27,6 +30,9 @@ function predictionOf(
     centers: numbers,
     deviations: Float64Array.from(deviations),
     total,
+    best(factor) {
+      return bestOfNormals(this, factor);
+    },
   };
 }
 
@@ -88,13 +94,18 @@ Deno.test("thompson's factor multiplies the deviations", () => {
 });
 
 Deno.test("thompson's factor narrows beta distributions by its square", () => {
-  const betas = [Float64Array.of(5, 3), Float64Array.of(9, 3)] as const;
-  const narrow = thompson({ alpha: 0.5 })({ ...predictionOf([0, 0]), betas });
-  const wide = thompson({ alpha: 1 })({
-    ...predictionOf([0, 0]),
-    betas: [Float64Array.of(17, 9), Float64Array.of(33, 9)],
+  const bandit = new Bandit({
+    actions: ["a", "b"],
+    model: arms({ beta: true }),
+    explore: thompson({ alpha: 0.5 }),
   });
-  assertEquals(narrow, wide);
+  for (let i = 0; i < 12; i++) {
+    bandit.learn({ action: "a", reward: i < 4 ? 1 : 0 });
+    if (i < 4) bandit.learn({ action: "b", reward: i < 2 ? 1 : 0 });
+  }
+  // Beta distributions of 5, 9 and of 3, 3, four times as many counts.
+  const expected = betaChances(Float64Array.of(17, 9), Float64Array.of(33, 9));
+  bandit.chances().forEach((it, i) => assertAlmostEquals(it, expected[i]));
 });
 
 Deno.test("an upper confidence bound takes the first of equal ones", () => {

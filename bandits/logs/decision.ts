@@ -28,7 +28,8 @@ export function lineError(line: number, problem: string): SyntaxError {
 export function* parseLines(
   text: string,
 ): Generator<[line: number, value: Record<string, unknown>]> {
-  const lines = text.split("\n");
+  // The mark of the byte order, with which some programs start a file, is no text.
+  const lines = text.replace(/^\ufeff/, "").split("\n");
   for (let i = 0; i < lines.length; i++) {
     if (lines[i].trim() === "") continue;
     let value: unknown;
@@ -44,22 +45,12 @@ export function* parseLines(
   }
 }
 
-/** Returns a propensity of a line. */
-export function propensityOf(line: number, value: unknown): number {
-  if (typeof value === "number" && value > 0 && value <= 1) return value;
-  throw lineError(
-    line,
-    `it has propensity ${
-      JSON.stringify(value)
-    }, expected a number above 0, up to 1`,
-  );
-}
-
-/** Returns a reward of a line. */
-export function rewardOf(line: number, value: unknown): number {
-  if (Number.isFinite(value)) return value as number;
-  throw lineError(
-    line,
-    `it has reward ${JSON.stringify(value)}, expected a finite number`,
-  );
+/** Returns a number of a line: a `propensity`, or another one, which is finite. */
+export function numberOf(line: number, name: string, value: unknown): number {
+  const isChance = name === "propensity";
+  const isFine = isChance ? value as number > 0 && value as number <= 1 : true;
+  if (Number.isFinite(value) && isFine) return value as number;
+  const expected = isChance ? "a number above 0, up to 1" : "a finite number";
+  const text = JSON.stringify(value);
+  throw lineError(line, `it has ${name} ${text}, expected ${expected}`);
 }

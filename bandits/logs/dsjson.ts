@@ -1,10 +1,10 @@
 import {
   lineError,
   type LoggedDecision,
+  numberOf,
   parseLines,
-  propensityOf,
-  rewardOf,
 } from "./decision.ts";
+import { mismatch } from "../models/_refuse.ts";
 
 /** Decision of a log of Vowpal Wabbit. */
 export interface DsjsonDecision
@@ -23,6 +23,9 @@ function chancesOf(
     Array.isArray(it) && it.every(Number.isFinite);
   if (!isList(a) || !isList(p) || a.length !== p.length) {
     throw lineError(line, "expected as many chances p as actions a");
+  }
+  if (!p.every((it) => it >= 0 && it <= 1)) {
+    throw lineError(line, "expected chances p from 0 to 1");
   }
   const chances: number[] = Array(a.length).fill(NaN);
   // Actions count from 1.
@@ -70,6 +73,12 @@ export function parseDsjson(text: string): DsjsonDecision[] {
     if (!(Number.isInteger(action) && action >= 0)) {
       throw lineError(line, "expected the action that was taken");
     }
+    if (chances !== undefined && action >= chances.length) {
+      throw lineError(line, `expected an action up to ${chances.length}`);
+    }
+    if (typeof c !== "object" || c === null || Array.isArray(c)) {
+      throw lineError(line, "expected an object c, the context");
+    }
     if (index !== action) {
       const problem =
         `_labelIndex ${index} counts from 0, _label_Action from 1`;
@@ -79,9 +88,9 @@ export function parseDsjson(text: string): DsjsonDecision[] {
       ...(typeof EventId === "string" ? { id: EventId } : {}),
       context: c as Record<string, unknown>,
       action,
-      propensity: propensityOf(line, propensity),
+      propensity: numberOf(line, "propensity", propensity),
       // Not -0.
-      ...(isLabeled ? { reward: 0 - rewardOf(line, cost) } : {}),
+      ...(isLabeled ? { reward: 0 - numberOf(line, "_label_cost", cost) } : {}),
       ...(chances === undefined ? {} : { chances }),
     });
   }
@@ -115,12 +124,9 @@ export function formatDsjson(decisions: Iterable<DsjsonDecision>): string {
   for (
     const { id, context, action, propensity, reward, chances } of decisions
   ) {
-    if (chances === undefined) {
-      throw new TypeError(
-        `Cannot write decision ${
-          id ?? action
-        } for Vowpal Wabbit: expected the chances of all actions`,
-      );
+    if (chances?.[action] === undefined) {
+      const what = `write decision ${id ?? action} for Vowpal Wabbit`;
+      throw mismatch(what, "the chances of all actions");
     }
     const others = chances.flatMap((_, i) => i === action ? [] : [i]);
     const order = [action, ...others];

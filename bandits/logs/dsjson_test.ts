@@ -68,6 +68,9 @@ Deno.test("bad lines are named by their number", () => {
     [{ _label_Action: 0 }, "expected the action that was taken"],
     [{ _label_Action: "b" }, "expected the action that was taken"],
     [{ p: [1] }, "expected as many chances p as actions a"],
+    [{ p: [-1, 2] }, "expected chances p from 0 to 1"],
+    [{ c: null }, "expected an object c"],
+    [{ _label_Action: 3, _labelIndex: 2 }, "expected an action up to 2"],
     [{ a: [2, 2] }, "expected actions a from 1 to 2, each once"],
     [{ a: [0, 1] }, "expected actions a from 1 to 2, each once"],
     [{ a: "12" }, "expected as many chances p as actions a"],
@@ -83,4 +86,6 @@ Deno.test("bad lines are named by their number", () => {
 Deno.test("decisions without chances are not written for Vowpal Wabbit", () => {
   const [{ chances: _, ...decision }] = parseDsjson(JSON.stringify(LINE));
   assertThrows(() => formatDsjson([decision]), TypeError, "decision e0");
+  const other = { ...decision, action: 2, chances: [0.5, 0.5] };
+  assertThrows(() => formatDsjson([other]), TypeError, "decision e0");
 });

@@ -1,9 +1,8 @@
 import {
   lineError,
   type LoggedDecision,
+  numberOf,
   parseLines,
-  propensityOf,
-  rewardOf,
 } from "./decision.ts";
 
 /**
@@ -38,10 +37,11 @@ export function parseJsonl<A extends string | number, C>(
     if (id !== undefined && typeof id !== "string") {
       throw lineError(line, `it has id ${JSON.stringify(id)}, expected a text`);
     }
-    if (reward !== undefined && reward !== null) rewardOf(line, reward);
-    else delete value.reward;
+    if (reward !== undefined && reward !== null) {
+      numberOf(line, "reward", reward);
+    } else delete value.reward;
     if (action === undefined) {
-      const decision = byId.get(id ?? "");
+      const decision = id === undefined ? undefined : byId.get(id);
       if (decision === undefined || value.reward === undefined) {
         throw lineError(
           line,
@@ -57,7 +57,7 @@ export function parseJsonl<A extends string | number, C>(
     if (allowed !== undefined && !Array.isArray(allowed)) {
       throw lineError(line, "expected a list of allowed actions");
     }
-    propensityOf(line, value.propensity);
+    numberOf(line, "propensity", value.propensity);
     const decision = value as unknown as LoggedDecision<A, C>;
     decisions.push(decision);
     if (id === undefined) continue;

@@ -37,10 +37,17 @@ Deno.test("rewards may come later, in any order", () => {
 
 Deno.test("bad lines are named by their number", () => {
   const good = '{"id":"x","context":1,"action":"a","propensity":0.5}';
+  const unnamed = '{"id":"","context":1,"action":"a","propensity":0.5}\n';
+  assertThrows(
+    () => parseJsonl(`${unnamed}{"reward":1}`),
+    SyntaxError,
+    "line 2",
+  );
   const cases: [string, string][] = [
     ["{", "it is not JSON"],
     ["[]", "expected an object"],
     ["{}", "expected a decision with an action, or the reward of one before"],
+    ['{"reward":1}', "or the reward of one before"],
     ['{"id":"y","reward":1}', "or the reward of one before"],
     ['{"id":"x","reward":"high"}', 'reward "high", expected a finite number'],
     [
@@ -72,4 +79,9 @@ Deno.test("the first reward of a decision counts, and null is none", () => {
   ];
   assertEquals(parseJsonl(lines.slice(0, 1).join("\n"))[0].reward, undefined);
   assertEquals(parseJsonl(lines.join("\n"))[0].reward, 2);
+});
+
+Deno.test("a mark of the byte order is no text", () => {
+  const line = '{"id":"x","context":1,"action":"a","propensity":0.5}';
+  assertEquals(parseJsonl(`\ufeff${line}`), parseJsonl(line));
 });

@@ -24,40 +24,51 @@ export function addScaled(
   for (let i = 0; i < to.length; i++) to[i] += scale * from[i];
 }
 
-/** Computes x' M x. */
+/** Computes x' M x, two rows at a time: each addition waits for the one before it. */
 export function quadratic(m: Float64Array, x: ArrayLike<number>): number {
-  let sum = 0, at = 0;
-  for (let i = 0; i < x.length; i++) {
-    let even = 0, odd = 0, j = 0;
-    // Two sums, as each addition would wait for the one before.
+  const isOdd = x.length % 2;
+  let at = isOdd, sum = isOdd && m[0] * x[0] * x[0];
+  for (let i: number = isOdd; i < x.length; i += 2) {
+    const next = at + i + 1, xi = x[i], xn = x[i + 1];
+    let a = 0, b = 0, c = 0, d = 0, j = 0;
     for (; j + 1 < i; j += 2) {
-      even += m[at + j] * x[j];
-      odd += m[at + j + 1] * x[j + 1];
+      const even = x[j], odd = x[j + 1];
+      a += m[at + j] * even;
+      b += m[next + j] * even;
+      c += m[at + j + 1] * odd;
+      d += m[next + j + 1] * odd;
     }
-    if (j < i) even += m[at + j] * x[j];
-    sum += x[i] * (2 * (even + odd) + m[at + i] * x[i]);
-    at += i + 1;
+    if (j < i) {
+      a += m[at + j] * x[j];
+      b += m[next + j] * x[j];
+    }
+    sum += xi * (2 * (a + c) + m[at + i] * xi) +
+      xn * (2 * (b + d + m[next + i] * xi) + m[next + i + 1] * xn);
+    at = next + i + 2;
   }
   return sum;
 }
 
-/** Computes M x. */
+/** Computes M x, two rows at a time. */
 export function timesVector(
   m: Float64Array,
   x: ArrayLike<number>,
-  product: Float64Array,
 ): Float64Array {
-  let at = 0;
-  for (let i = 0; i < x.length; i++) {
-    const xi = x[i];
-    let sum = m[at + i] * xi;
+  const product = new Float64Array(x.length), isOdd = x.length % 2;
+  if (isOdd) product[0] = m[0] * x[0];
+  let at = isOdd;
+  for (let i: number = isOdd; i < x.length; i += 2) {
+    const next = at + i + 1, xi = x[i], xn = x[i + 1], both = m[next + i];
+    let a = m[at + i] * xi + both * xn, b = both * xi + m[next + i + 1] * xn;
     for (let j = 0; j < i; j++) {
-      const entry = m[at + j];
-      sum += entry * x[j];
-      product[j] += entry * xi;
+      const upper = m[at + j], lower = m[next + j];
+      a += upper * x[j];
+      b += lower * x[j];
+      product[j] += upper * xi + lower * xn;
     }
-    product[i] = sum;
-    at += i + 1;
+    product[i] = a;
+    product[i + 1] = b;
+    at = next + i + 2;
   }
   return product;
 }
@@ -76,13 +87,12 @@ export function addOuter(
   }
 }
 
-/** Adds `number` to the diagonal. */
-export function addDiagonal(
-  m: Float64Array,
-  dimension: number,
-  number: number,
-): void {
-  for (let i = 0; i < dimension; i++) m[packedLength(i + 1) - 1] += number;
+/** Returns the indices of the diagonal's entries. */
+export function diagonal(dimension: number): Int32Array {
+  return Int32Array.from(
+    { length: dimension },
+    (_, i) => packedLength(i + 1) - 1,
+  );
 }
 
 /** Replaces a matrix by its Cholesky factor; returns false where it has none. */
@@ -114,23 +124,27 @@ function invertTriangle(m: Float64Array, dimension: number): void {
 }
 
 /**
- * Inverts a positive definite matrix by its Cholesky factor.
- *
- * @returns The inverse; undefined where the matrix is not positive definite.
+ * Inverts a matrix and a number on its diagonal by Cholesky factors. The diagonal grows by
+ * a share of itself until they exist: features of unequal sizes, or nearly collinear ones,
+ * may need more than the number.
  */
 export function inverse(
   m: Float64Array,
   dimension: number,
-): Float64Array | undefined {
+  added: number,
+): Float64Array {
   const factor = m.slice();
-  if (!factorize(factor, dimension)) return undefined;
+  for (let share = 0;; share = 10 * share + 1e-15) {
+    factor.set(m);
+    for (const i of diagonal(dimension)) {
+      factor[i] += added + share * (factor[i] + added);
+    }
+    if (factorize(factor, dimension)) break;
+  }
   invertTriangle(factor, dimension);
   const product = new Float64Array(m.length);
   for (let k = 0, from = 0; k < dimension; from += ++k) {
-    for (let i = 0, row = 0; i <= k; row += ++i) {
-      const scale = factor[from + i];
-      for (let j = 0; j <= i; j++) product[row + j] += scale * factor[from + j];
-    }
+    addOuter(product, factor.subarray(from, from + k + 1), 1);
   }
   return product;
 }

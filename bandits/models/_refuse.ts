@@ -1,12 +1,7 @@
 import type { OptionKind } from "@bellman/files/options";
 
-/** Makes the kind of an option that is a number. */
-export function numberKind(
-  expected: string,
-  isFine: (it: number) => boolean,
-): OptionKind {
-  return ["number", expected, isFine];
-}
+/** Largest feature and reward: sums of squares of larger ones might overflow. */
+const LARGEST = 1e30;
 
 /** Returns the error of a number that does not fit, in one line. */
 export function outOfRange(what: string, expected: string): RangeError {
@@ -17,3 +12,23 @@ export function outOfRange(what: string, expected: string): RangeError {
 export function mismatch(what: string, expected: string): TypeError {
   return new TypeError(`Cannot ${what}: expected ${expected}`);
 }
+
+/** Returns the error of a state that is damaged. */
+export function damaged(part: string): TypeError {
+  return mismatch("load a damaged bandit", part);
+}
+
+/** True for a number that may be learned. */
+export function isModerate(value: unknown): value is number {
+  return typeof value === "number" && Math.abs(value) <= LARGEST;
+}
+
+/** Description of such a number. */
+export const MODERATE = `a finite number, up to ${LARGEST}`;
+
+/** Number above 0, whose inverse does not overflow. */
+export const POSITIVE: OptionKind = [
+  "number",
+  `a number above 0, from ${1 / LARGEST} to ${LARGEST}`,
+  (it: number) => it >= 1 / LARGEST && it <= LARGEST,
+];

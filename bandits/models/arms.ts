@@ -1,6 +1,7 @@
-import { numberKind } from "./_refuse.ts";
-import { type ForgettingOptions, modelOf } from "./linear.ts";
-import type { Model } from "./model.ts";
+import { betaChances } from "./best_chances.ts";
+import { POSITIVE } from "./_refuse.ts";
+import { bestOfNormals, type ForgettingOptions, modelOf } from "./linear.ts";
+import type { Model, Prediction } from "./model.ts";
 
 /** Options of {@linkcode arms}. */
 export interface ArmsOptions extends ForgettingOptions {
@@ -25,6 +26,23 @@ export interface ArmsOptions extends ForgettingOptions {
    * @default false
    */
   beta?: boolean;
+}
+
+/** Most rewards that narrow a beta distribution: a deviation of 0.0002. */
+const MOST = 1e7;
+
+/** Computes chances to be the largest of scores with beta distributions. */
+function bestOfBetas(prediction: Prediction, factor: number): Float64Array {
+  if (factor === 0) return bestOfNormals(prediction, 0);
+  const { means, deviations } = prediction;
+  const sums = means.map((it, i) => it * (1 - it) / deviations[i] ** 2 - 1);
+  // Counts over the square of the factor: about that factor of the deviation.
+  const scaled = (it: number, i: number) =>
+    1 + Math.max(0, it - 1) * Math.min(1 / factor ** 2, MOST / sums[i]);
+  return betaChances(
+    means.map((it, i) => scaled(it * sums[i], i)),
+    means.map((it, i) => scaled((1 - it) * sums[i], i)),
+  );
 }
 
 /**
@@ -53,6 +71,11 @@ export interface ArmsOptions extends ForgettingOptions {
  * ```
  */
 export function arms(options: ArmsOptions = {}): Model {
-  const isFine = (it: number) => it >= 0 && it < Infinity;
-  return modelOf("arms", options, numberKind("a number of at least 0", isFine));
+  const [, expected, isFine] = POSITIVE;
+  const model = modelOf("arms", options, [
+    "number",
+    `0, or ${expected}`,
+    (it: number) => it === 0 || isFine!(it as never),
+  ]);
+  return model.beta ? { ...model, best: bestOfBetas } : model;
 }

@@ -3,9 +3,11 @@ import {
   FLAG,
   isWhole,
   type OptionKind,
+  type OptionKinds,
 } from "@bellman/files/options";
-import { mismatch, numberKind } from "./_refuse.ts";
-import type { Model } from "./model.ts";
+import { normalChances } from "./best_chances.ts";
+import { mismatch, POSITIVE } from "./_refuse.ts";
+import type { Model, Prediction } from "./model.ts";
 
 /** Options that all models share. */
 export interface ForgettingOptions {
@@ -56,19 +58,23 @@ export interface LinearOptions extends ForgettingOptions {
   logistic?: boolean;
 }
 
-const DISCOUNT = numberKind(
-  "a number above 0, up to 1",
-  (it) => it > 0 && it <= 1,
-);
-const WINDOW = numberKind(
-  "a whole number of at least 1",
-  (it) => it === Infinity || isWhole(it, 1),
-);
-const NOISE: OptionKind = [
-  ["number", "string"],
-  'a number above 0, or "estimated"',
-  (it: number | string) => it === "estimated" || it as number > 0,
-];
+const KINDS: OptionKinds<ForgettingOptions & Pick<LinearOptions, "noise">> = {
+  noise: [
+    ["number", "string"],
+    'a number above 0, or "estimated"',
+    (it: never) => it === "estimated" || POSITIVE[2]!(it),
+  ],
+  discount: [
+    "number",
+    "a number above 0, up to 1",
+    (it: number) => it > 0 && it <= 1,
+  ],
+  window: [
+    "number",
+    "a whole number of at least 1",
+    (it: number) => it === Infinity || isWhole(it, 1),
+  ],
+};
 
 /** Options that do not go together. */
 const APART = [
@@ -78,27 +84,33 @@ const APART = [
   ["beta", "lambda"],
 ];
 
-/** Makes a model of options that were checked, and defaults. */
+/** Computes chances to be the largest of scores with normal distributions. */
+export function bestOfNormals(
+  { centers, deviations }: Prediction,
+  factor: number,
+): Float64Array {
+  return normalChances(centers, deviations.map((it) => factor && factor * it));
+}
+
+/** Makes a model of options that it checks, and defaults. */
 export function modelOf(
   name: Model["name"],
   options: LinearOptions & { beta?: boolean },
-  lambdas: OptionKind,
+  lambda: OptionKind,
 ): Model {
   const what = name === "linear" ? "a linear model" : "arms";
-  const given = checkOptions<object>(what, options, {
-    lambda: lambdas,
-    noise: NOISE,
-    discount: DISCOUNT,
-    window: WINDOW,
-    ...(name === "linear" ? { shared: FLAG, logistic: FLAG } : { beta: FLAG }),
-  });
+  const flags = name === "linear"
+    ? { shared: FLAG, logistic: FLAG }
+    : { beta: FLAG };
+  const kinds = { lambda, ...KINDS, ...flags };
+  const given = checkOptions<object>(what, options, kinds);
   const isOn = (it: string) =>
     it in given && given[it as keyof object] !== false;
   const pair = APART.find((names) => names.every(isOn));
   if (pair !== undefined) {
     throw mismatch(`make ${what} with ${pair.join(" and ")}`, "one of them");
   }
-  return Object.freeze({
+  return {
     name,
     lambda: 1,
     noise: "estimated",
@@ -108,7 +120,8 @@ export function modelOf(
     logistic: false,
     beta: false,
     ...given,
-  });
+    best: bestOfNormals,
+  };
 }
 
 /**
@@ -143,6 +156,5 @@ export function modelOf(
  * ```
  */
 export function linear(options: LinearOptions = {}): Model {
-  const isFine = (it: number) => it > 0 && it < Infinity;
-  return modelOf("linear", options, numberKind("a number above 0", isFine));
+  return modelOf("linear", options, POSITIVE);
 }

@@ -1,4 +1,4 @@
-import { type Ridge, type RidgeSettings, sigmoid } from "./ridge.ts";
+import { type Ridge, type RidgeSettings, sigmoid, type Sums } from "./ridge.ts";
 
 /**
  * Model of rewards: what `linear` and `arms` return. It holds settings alone, so that one
@@ -11,6 +11,8 @@ export interface Model extends RidgeSettings {
   readonly shared: boolean;
   /** True for beta distributions of rewards from 0 to 1. */
   readonly beta: boolean;
+  /** Computes the chances of {@linkcode Prediction.best}. */
+  readonly best: (prediction: Prediction, factor: number) => Float64Array;
 }
 
 /** Prediction of the rewards of some actions, from which an exploration makes chances. */
@@ -21,10 +23,13 @@ export interface Prediction {
   readonly centers: Float64Array;
   /** Standard deviation of each action's score; computed when it is read. */
   readonly deviations: Float64Array;
-  /** Parameters of beta distributions, if the scores have such ones. */
-  readonly betas?: readonly [alpha: Float64Array, beta: Float64Array];
   /** Number of rewards learned, discounted. */
   readonly total: number;
+  /**
+   * Computes the chance of each action that its score is the largest one, as if all
+   * deviations were multiplied by a factor.
+   */
+  best(factor: number): Float64Array;
 }
 
 /** Features of actions: those of the context, or of each action with a shared model. */
@@ -32,7 +37,7 @@ export type FeaturesOf = (action: number) => Float64Array;
 
 /** Predicts the rewards of some actions. */
 export function predict(
-  { shared, logistic, beta }: Model,
+  { shared, logistic, beta, best }: Model,
   ridge: Ridge,
   [actions, features]: readonly [actions: ArrayLike<number>, FeaturesOf],
 ): Prediction {
@@ -43,31 +48,29 @@ export function predict(
     }
     return numbers;
   };
-  const { total } = ridge;
-  if (beta) {
-    const hits = of((i) => ridge.regression(i).moment[0] ?? 0);
-    const misses = of((i, at) => (ridge.regression(i).gram[0] ?? 0) - hits[at]);
-    const betas = [
-      hits.map((it) => it + 1),
-      misses.map((it) => it + 1),
-    ] as const;
-    const sums = of((_, at) => betas[0][at] + betas[1][at]);
-    const means = of((_, at) => betas[0][at] / sums[at]);
-    const deviations = of((_, at) =>
-      Math.sqrt(means[at] * (1 - means[at]) / (sums[at] + 1))
-    );
-    return { means, centers: means, deviations, betas, total };
-  }
-  const centers = of((i, at) => ridge.mean(i, features(actions[at])));
+  const { total } = ridge, x = (at: number) => features(actions[at]);
+  // Of a constant feature, the sums are the rewards and their number.
+  const share = ({ gram: [count = 0], moment: [sum = 0] }: Sums) =>
+    Math.min(1 - 1e-9, Math.max(1e-9, (1 + sum) / (2 + count)));
+  const spread = ({ gram: [count = 0] }: Sums, mean: number) =>
+    Math.sqrt(mean * (1 - mean) / (3 + count));
+  const centers = beta
+    ? of((i) => share(ridge.regression(i)))
+    : of((i, at) => ridge.mean(i, x(at)));
   return {
     means: logistic ? centers.map(sigmoid) : centers,
     centers,
     get deviations() {
       const scale = logistic ? 1 : ridge.noise;
       return of((i, at) =>
-        scale * Math.sqrt(ridge.variance(i, features(actions[at])))
+        beta
+          ? spread(ridge.regression(i), centers[at])
+          : scale * Math.sqrt(ridge.variance(i, x(at)))
       );
     },
     total,
+    best(factor) {
+      return best(this, factor);
+    },
   };
 }

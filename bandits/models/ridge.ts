@@ -1,5 +1,5 @@
 import type { StateTree } from "@bellman/types";
-import { mismatch } from "./_refuse.ts";
+import { damaged, mismatch } from "./_refuse.ts";
 import * as packed from "./_packed.ts";
 
 /** Settings of {@linkcode Ridge}. */
@@ -16,18 +16,23 @@ export interface RidgeSettings {
   readonly logistic: boolean;
 }
 
-/** One regression: sums of what it has learned, and what is computed of them. */
-interface Regression {
+/** Entries of a state. */
+type Saved = { [key: string]: unknown };
+
+/** Sums of what a regression has learned. */
+export interface Sums {
   /** Sum of the weighted outer products of features, packed, without the prior. */
   gram: Float64Array;
   moment: Float64Array;
+}
+
+/** One regression: its sums, and what is computed of them. */
+interface Regression extends Sums {
   /** Inverse of the Gram matrix and the prior, packed. */
   covariance: Float64Array;
   weights: Float64Array;
-  /** True where covariance and weights are older than the sums. */
-  isStale: boolean;
-  /** Rows since the covariance was computed anew. */
-  updates: number;
+  /** Rows since covariance and weights were computed anew, which is due at RENEWAL. */
+  age: number;
 }
 
 /** Row as it entered the sums: index, weight, response, residual, features. */
@@ -35,8 +40,12 @@ type Row = Float64Array;
 
 /** Rows after which a covariance is computed anew, so that rounding does not add up. */
 const RENEWAL = 1000;
+/** Variance of a prediction above which updating a covariance costs digits. */
+const WIDE = 1e6;
 /** Sum of squares below which nothing is left of what was discounted. */
 const NOTHING = 1e-200;
+/** Largest sum of a saved state. */
+const LARGEST_SUM = 1e75;
 
 /** Logistic function. */
 export function sigmoid(logit: number): number {
@@ -61,22 +70,16 @@ function modeStep(y: number, logit: number, variance: number): number {
   return s;
 }
 
-/** Saved sums of a regression. */
-type Sums = Pick<Regression, "gram" | "moment">;
-
 function isNumbers(value: unknown, length: number): value is Float64Array {
   return value instanceof Float64Array && value.length === length &&
-    value.every(Number.isFinite);
+    value.every((it) => Math.abs(it) <= LARGEST_SUM);
 }
 
 /** True for sums of the right sizes, whose Gram matrix has a diagonal of squares. */
-function isSums({ gram, moment }: Sums, dimension: number): boolean {
-  if (!isNumbers(gram, packed.packedLength(dimension))) return false;
-  const squares = Array.from(
-    moment,
-    (_, i) => gram[packed.packedLength(i + 1) - 1],
-  );
-  return isNumbers(moment, dimension) && squares.every((it) => it >= 0);
+function isSums({ gram, moment }: Partial<Sums>, dimension: number): boolean {
+  return isNumbers(gram, packed.packedLength(dimension)) &&
+    isNumbers(moment, dimension) &&
+    packed.diagonal(dimension).every((i) => gram[i] >= 0);
 }
 
 /**
@@ -142,7 +145,7 @@ export class Ridge {
   }
 
   /** Returns a regression: its sums, without the prior, and its covariance. */
-  regression(index: number): Sums & { covariance: Float64Array } {
+  regression(index: number): Readonly<Regression> {
     return this.#fresh(index) ?? this.#empty();
   }
 
@@ -150,13 +153,11 @@ export class Ridge {
   learn(index: number, x: Float64Array, reward: number): void {
     const { discount, window, logistic, lambda } = this.settings;
     this.dimension = x.length;
-    const regression = this.#fresh(index) ??
+    const it = this.#fresh(index) ??
       (this.#regressions[index] = this.#empty());
-    const product = new Float64Array(x.length);
-    packed.timesVector(regression.covariance, x, product);
-    const mean = packed.dot(regression.weights, x);
-    // Rounding that makes it negative is ended by a new covariance.
-    const square = packed.dot(product, x), variance = Math.max(0, square);
+    const product = packed.timesVector(it.covariance, x);
+    const mean = packed.dot(it.weights, x), square = packed.dot(product, x);
+    const variance = Math.max(0, square);
     let weight = 1, response = reward, residual = 0;
     if (logistic) {
       const step = modeStep(reward, mean, variance), p = reward - step;
@@ -168,35 +169,36 @@ export class Ridge {
     row.set([index, weight, response, residual]);
     row.set(x, 4);
     this.#count(row, 1);
-    const isRenewed = discount < 1 || window < Infinity || lambda === 0 ||
-      square < 0 || ++regression.updates >= RENEWAL;
-    regression.isStale ||= isRenewed;
-    if (!isRenewed) {
+    const isUpdated = discount === 1 && window === Infinity && lambda > 0 &&
+      square >= 0 && square < WIDE;
+    it.age = isUpdated ? it.age + 1 : RENEWAL;
+    if (isUpdated) {
       const scale = 1 / (1 + weight * variance);
-      packed.addOuter(regression.covariance, product, -weight * scale);
-      packed.addScaled(
-        regression.weights,
-        product,
-        (response - weight * mean) * scale,
-      );
+      packed.addOuter(it.covariance, product, -weight * scale);
+      const moved = (response - weight * mean) * scale;
+      packed.addScaled(it.weights, product, moved);
     }
-    if (window < Infinity) this.#shift(row);
+    if (window === Infinity) return;
+    this.#rows.push(row);
+    if (this.#rows.length <= window) return;
+    this.#count(this.#rows.shift()!, -1);
+    // So that rounding does not add up.
+    if (++this.#shifts >= window) this.#addUp();
   }
 
   /** Adds a row to the sums, or takes it off. */
   #count(row: Row, sign: 1 | -1): void {
     const [index, weight, response, residual] = row, x = row.subarray(4);
-    const regression = this.#regressions[index] ??= this.#empty();
-    const { gram, moment } = regression;
-    packed.addOuter(gram, x, sign * weight);
-    packed.addScaled(moment, x, sign * response);
+    const it = this.#regressions[index] ??= this.#empty();
+    packed.addOuter(it.gram, x, sign * weight);
+    packed.addScaled(it.moment, x, sign * response);
     this.total += sign;
     this.#residuals = Math.max(0, this.#residuals + sign * residual);
     if (sign > 0) return;
-    regression.isStale = true;
-    for (let i = 0, at = 0; i < x.length; at += ++i + 1) {
-      // By rounding, a sum of squares may be below 0.
-      gram[at] = Math.max(0, gram[at]);
+    it.age = RENEWAL;
+    // By rounding, a sum of squares may be below 0.
+    for (const i of packed.diagonal(x.length)) {
+      it.gram[i] = Math.max(0, it.gram[i]);
     }
   }
 
@@ -207,72 +209,44 @@ export class Ridge {
       if (it === undefined) continue;
       it.gram = it.gram.map((sum) => discount * sum);
       it.moment = it.moment.map((sum) => discount * sum);
-      it.isStale = true;
+      it.age = RENEWAL;
     }
-  }
-
-  #shift(row: Row): void {
-    this.#rows.push(row);
-    if (this.#rows.length <= this.settings.window) return;
-    this.#count(this.#rows.shift()!, -1);
-    // So that rounding does not add up.
-    if (++this.#shifts >= this.settings.window) this.#addUp();
   }
 
   /** Adds up the sums of the window anew. */
   #addUp(): void {
     this.#shifts = this.total = this.#residuals = 0;
-    this.#regressions = this.#regressions.map(() => undefined);
+    this.#regressions.fill(undefined);
     for (const row of this.#rows) this.#count(row, 1);
-    for (const it of this.#regressions) if (it) it.isStale = true;
+    this.#expire();
+  }
+
+  /** Has all covariances computed anew. */
+  #expire(): void {
+    for (const it of this.#regressions) if (it) it.age = RENEWAL;
   }
 
   #empty(): Regression {
     const { dimension, settings: { lambda } } = this;
-    const size = packed.packedLength(dimension),
-      covariance = new Float64Array(size);
-    packed.addDiagonal(covariance, dimension, 1 / lambda);
-    return {
-      gram: new Float64Array(size),
-      moment: new Float64Array(dimension),
-      covariance,
-      weights: new Float64Array(dimension),
-      isStale: false,
-      updates: 0,
-    };
+    const gram = new Float64Array(packed.packedLength(dimension));
+    const covariance = gram.slice();
+    for (const i of packed.diagonal(dimension)) covariance[i] = 1 / lambda;
+    const [moment, weights] = [0, 0].map(() => new Float64Array(dimension));
+    return { gram, moment, covariance, weights, age: 0 };
   }
 
   /** Returns a regression with its covariance and weights up to date. */
   #fresh(index: number): Regression | undefined {
     const it = this.#regressions[index];
-    if (it?.isStale) this.#renew(it);
-    return it;
-  }
-
-  /** Computes covariance and weights anew. */
-  #renew(it: Regression): void {
+    if (it === undefined || it.age < RENEWAL) return it;
     const { dimension, settings: { lambda } } = this;
-    let trace = 0;
-    for (let i = 1; i <= dimension; i++) {
-      trace += it.gram[packed.packedLength(i) - 1];
-    }
-    if (trace + lambda < NOTHING) {
-      // Without a prior, a sum may be discounted down to nothing.
-      Object.assign(it, this.#empty());
-      return;
-    }
-    let covariance: Float64Array | undefined, prior = lambda;
-    while (covariance === undefined) {
-      const precision = it.gram.slice();
-      packed.addDiagonal(precision, dimension, prior);
-      covariance = packed.inverse(precision, dimension);
-      // Features of unequal sizes, or nearly collinear ones, may need more than the prior.
-      prior = 10 * prior + 1e-15 * trace;
-    }
-    it.covariance = covariance;
-    packed.timesVector(covariance, it.moment, it.weights);
-    it.isStale = false;
-    it.updates = 0;
+    const trace = packed.diagonal(dimension)
+      .reduce((sum, i) => sum + it.gram[i], 0);
+    // Without a prior, a sum may be discounted down to nothing.
+    if (trace + lambda < NOTHING) return Object.assign(it, this.#empty());
+    const covariance = packed.inverse(it.gram, dimension, lambda);
+    const weights = packed.timesVector(covariance, it.moment);
+    return Object.assign(it, { covariance, weights, age: 0 });
   }
 
   /**
@@ -280,10 +254,9 @@ export class Ridge {
    * loaded, so that both go on alike.
    */
   save(): { [key: string]: StateTree } {
-    for (const it of this.#regressions) if (it) this.#renew(it);
-    const { dimension, total } = this;
+    this.#expire();
     return {
-      numbers: Float64Array.of(dimension, total, this.#residuals, this.#shifts),
+      numbers: Float64Array.of(this.total, this.#residuals, this.#shifts),
       regressions: this.#regressions.map((it) =>
         it ? { gram: it.gram.slice(), moment: it.moment.slice() } : null
       ),
@@ -297,34 +270,43 @@ export class Ridge {
    * @throws {TypeError} If it is damaged.
    */
   static of(state: StateTree, settings: RidgeSettings): Ridge {
-    const saved = { ...state as { [key: string]: unknown } };
-    const { numbers, rows } = saved, list = saved.regressions;
-    const regressions = Array.isArray(list) ? list as (Sums | null)[] : [];
-    const ridge = new Ridge(regressions.length, settings);
-    const d = isNumbers(numbers, 4) ? ridge.dimension = numbers[0] : -1;
-    const width = 4 + d;
-    const count = rows instanceof Float64Array ? rows.length / width : NaN;
-    const isFine = d >= 0 && isNumbers(numbers, 4) &&
-      numbers.every((it) => it >= 0) && regressions.length > 0 &&
-      regressions.every((it) => it === null || isSums({ ...it }, d)) &&
-      isNumbers(rows, Math.floor(count) * width);
-    if (!isFine) throw new TypeError("Cannot load a model that is damaged");
-    [, ridge.total, ridge.#residuals, ridge.#shifts] = numbers;
-    regressions.forEach((it, i) => {
-      if (it === null) return;
-      const regression = ridge.#regressions[i] = ridge.#empty();
-      regression.gram = it.gram.slice();
-      regression.moment = it.moment.slice();
-      ridge.#renew(regression);
+    const { numbers, regressions, rows } = { ...state as Saved };
+    const all = (Array.isArray(regressions) ? regressions : [null])
+      .map((it) => it === null ? undefined : { ...it as Partial<Sums> });
+    const { length: d } = Object(all.find((it) => it)?.moment) as Row;
+    const isFine = Array.isArray(regressions) && isNumbers(numbers, 3) &&
+      numbers.every((it) => it >= 0) &&
+      all.every((it) => it === undefined || isSums(it, d));
+    if (!isFine) throw damaged("the sums of its model");
+    const ridge = new Ridge(all.length, settings);
+    ridge.dimension = d ?? 0;
+    [ridge.total, ridge.#residuals, ridge.#shifts] = numbers;
+    ridge.#regressions = all.map((it) => {
+      const { gram, moment } = it as Sums ?? {};
+      return it && {
+        ...ridge.#empty(),
+        gram: gram.slice(),
+        moment: moment.slice(),
+      };
     });
-    ridge.#rows = Array.from(
-      { length: count },
-      (_, i) => rows.slice(i * width, (i + 1) * width),
-    );
-    if (ridge.#rows.some(([index]) => !(index in regressions))) {
-      throw new TypeError("Cannot load a model with a damaged window");
-    }
+    ridge.#expire();
+    ridge.#read(rows);
     return ridge;
+  }
+
+  /** Reads the rows of a window. */
+  #read(rows: unknown): void {
+    const { window } = this.settings, width = 4 + this.dimension;
+    const count = Object(rows).length / width;
+    const most = window === Infinity ? 0 : window;
+    const isFine = count <= most && isNumbers(rows, count * width);
+    for (let i = 0; isFine && i < count; i++) {
+      this.#rows.push(rows.slice(i * width, (i + 1) * width));
+    }
+    const isOf = ([index, weight]: Row) =>
+      index in this.#regressions && weight >= 0;
+    if (isFine && Number.isInteger(count) && this.#rows.every(isOf)) return;
+    throw damaged("the rows of its window");
   }
 
   /**
@@ -340,8 +322,8 @@ export class Ridge {
       this.#sum(other, 1);
       if (base !== undefined) this.#sum(base, -1);
     }
-    const isFine = this.total >= 0 && this.#regressions
-      .every((it) => it === undefined || isSums(it, this.dimension));
+    const isFine = this.total >= 0 && this.#residuals >= 0 &&
+      this.#regressions.every((it) => !it || isSums(it, this.dimension));
     if (isFine) return;
     throw mismatch(
       "merge bandits that have learned less than the base",
@@ -362,7 +344,7 @@ export class Ridge {
       const own = this.#regressions[i] ??= this.#empty();
       packed.addScaled(own.gram, it.gram, sign);
       packed.addScaled(own.moment, it.moment, sign);
-      own.isStale = true;
+      own.age = RENEWAL;
     });
   }
 }

@@ -1,8 +1,9 @@
 """Microseconds of decisions and updates of contextual bandits, by MABWiser.
 
-    python mabwiser_bandits.py '{"sizes": [{"d": 16, "actions": 10}]}'
+    python mabwiser_bandits.py '{"sizes": [{"d": 16, "actions": 10, "peers": ["ucb"]}]}'
 
-prints JSON: `predict` of one context for LinUCB and LinTS, `partial_fit` of one row.
+prints JSON: `predict` of one context for LinUCB (ucb) and LinTS (thompson), `partial_fit` of
+one row (update), where they are among `peers`.
 """
 import json
 import sys
@@ -26,7 +27,7 @@ def microseconds(call):
     return sorted(times[2:])[2]
 
 
-def measure(d, actions):
+def measure(d, actions, peers):
     random = np.random.default_rng(0)
     contexts = random.normal(size=(500, d))
     contexts[:, 0] = 1
@@ -48,10 +49,12 @@ def measure(d, actions):
         return contexts[at % len(contexts)][None]
 
     for name, policy in policies.items():
+        if name not in peers:
+            continue
         mab = MAB(arms=list(range(actions)), learning_policy=policy)
         mab.fit(decisions=chosen, rewards=rewards, contexts=x)
         found[name] = microseconds(lambda: mab.predict(next_context()))
-        if name == "ucb":
+        if name == "ucb" and "update" in peers:
             found["update"] = microseconds(
                 lambda: mab.partial_fit([at % actions], [1.0], next_context())
             )

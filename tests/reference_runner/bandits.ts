@@ -13,7 +13,7 @@ import {
 import {
   betaChances,
   normalChances,
-} from "../../bandits/explore/best_chances.ts";
+} from "../../bandits/models/best_chances.ts";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
 
 /** A step's scores, before it is learned. */
@@ -191,9 +191,9 @@ interface SavedRegression {
 /** Sums of a bandit: its whole Gram matrices and moments, one after the other. */
 function sumsOf(bandit: Bandit<number, unknown>): SavedRegression[] {
   const { ridge } = bandit.save() as unknown as {
-    ridge: { numbers: Float64Array; regressions: (SavedRegression | null)[] };
+    ridge: { regressions: (SavedRegression | null)[] };
   };
-  const [d] = ridge.numbers;
+  const d = ridge.regressions.find((it) => it)?.moment.length ?? 0;
   const at = (i: number, j: number) =>
     i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
   return ridge.regressions.map((it) => ({
