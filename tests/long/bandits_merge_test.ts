@@ -10,14 +10,17 @@ function regret(seed: number, processes: number, every: number): number {
   const random = new RandomStream(seedWords(seed));
   const draw = () => [1, ...Array.from({ length: 7 }, () => random.normal())];
   const weights = Array.from({ length: 5 }, draw);
-  const bandits = Array.from({ length: processes }, (_, i) =>
-    new Bandit<number, number[]>({
-      actions: [...weights.keys()],
-      features: (it) => it,
-      model: linear(),
-      explore: thompson(),
-      seed: 100 * seed + i,
-    }));
+  const bandits = Array.from(
+    { length: processes },
+    (_, i) =>
+      new Bandit<number, number[]>({
+        actions: [...weights.keys()],
+        features: (it) => it,
+        model: linear(),
+        explore: thompson(),
+        seed: 100 * seed + i,
+      }),
+  );
   let total = 0, base = bandits[0].save();
   for (let i = 0; i < ROUNDS; i++) {
     const context = draw();
