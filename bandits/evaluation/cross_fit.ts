@@ -66,10 +66,8 @@ export function crossFit<R extends FeatureRow>(
   const { folds = 5 } = options;
   const actions = Array.from(rows[0]?.target ?? [], (_, action) => action);
   const { name, shared } = model;
-  const own = ({ features }: FeatureRow) => features as ArrayLike<number>;
-  const ofAction = ({ features }: FeatureRow, action: number) =>
-    features[action] as ArrayLike<number>;
-  const features = shared ? ofAction : own;
+  const features = ({ features }: FeatureRow, action = 0) =>
+    (shared ? features[action] : features) as ArrayLike<number>;
   const bandits = actions.length === 0
     ? []
     : Array.from({ length: folds }, () =>

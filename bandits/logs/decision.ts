@@ -19,9 +19,19 @@ export interface LoggedDecision<A, C> {
   allowed?: readonly A[];
 }
 
-/** Returns the error of a line of a log. */
-export function lineError(line: number, problem: string): SyntaxError {
-  return new SyntaxError(`Cannot read line ${line} of the log: ${problem}`);
+/** Throws for a line of a log that is wrong. */
+export function check(
+  isFine: boolean,
+  line: number,
+  problem: string,
+): asserts isFine {
+  if (isFine) return;
+  throw new SyntaxError(`Cannot read line ${line} of the log: ${problem}`);
+}
+
+/** Returns true for an object that is no list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Parses the lines of a log that are not empty, each with its number from 1. */
@@ -36,21 +46,20 @@ export function* parseLines(
     try {
       value = JSON.parse(lines[i]);
     } catch {
-      throw lineError(i + 1, "it is not JSON");
+      check(false, i + 1, "it is not JSON");
     }
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw lineError(i + 1, "expected an object");
-    }
-    yield [i + 1, value as Record<string, unknown>];
+    check(isRecord(value), i + 1, "expected an object");
+    yield [i + 1, value];
   }
 }
 
 /** Returns a number of a line: a `propensity`, or another one, which is finite. */
 export function numberOf(line: number, name: string, value: unknown): number {
-  const isChance = name === "propensity";
-  const isFine = isChance ? value as number > 0 && value as number <= 1 : true;
-  if (Number.isFinite(value) && isFine) return value as number;
-  const expected = isChance ? "a number above 0, up to 1" : "a finite number";
+  const number = Number.isFinite(value) ? value as number : NaN;
+  const [isFine, expected] = name === "propensity"
+    ? [number > 0 && number <= 1, "a number above 0, up to 1"]
+    : [!Number.isNaN(number), "a finite number"];
   const text = JSON.stringify(value);
-  throw lineError(line, `it has ${name} ${text}, expected ${expected}`);
+  check(isFine, line, `it has ${name} ${text}, expected ${expected}`);
+  return number;
 }

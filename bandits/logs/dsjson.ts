@@ -1,5 +1,6 @@
 import {
-  lineError,
+  check,
+  isRecord,
   type LoggedDecision,
   numberOf,
   parseLines,
@@ -21,19 +22,16 @@ function chancesOf(
   if (p === undefined) return undefined;
   const isList = (it: unknown): it is number[] =>
     Array.isArray(it) && it.every(Number.isFinite);
-  if (!isList(a) || !isList(p) || a.length !== p.length) {
-    throw lineError(line, "expected as many chances p as actions a");
-  }
-  if (!p.every((it) => it >= 0 && it <= 1)) {
-    throw lineError(line, "expected chances p from 0 to 1");
-  }
+  const isFine = isList(a) && isList(p) && a.length === p.length;
+  check(isFine, line, "expected as many chances p as actions a");
+  const areChances = p.every((it) => it >= 0 && it <= 1);
+  check(areChances, line, "expected chances p from 0 to 1");
   const chances: number[] = Array(a.length).fill(NaN);
   // Actions count from 1.
   a.forEach((action, i) => chances[action - 1] = p[i]);
-  if (chances.length === a.length && !chances.some(Number.isNaN)) {
-    return chances;
-  }
-  throw lineError(line, `expected actions a from 1 to ${a.length}, each once`);
+  const areAll = chances.length === a.length && !chances.some(Number.isNaN);
+  check(areAll, line, `expected actions a from 1 to ${a.length}, each once`);
+  return chances;
 }
 
 /**
@@ -70,23 +68,16 @@ export function parseDsjson(text: string): DsjsonDecision[] {
       ? [value._label_Action, value._label_probability]
       : [a, p].map((it) => Array.isArray(it) ? it[0] : undefined);
     const action = Number(number) - 1, { _labelIndex: index = action } = value;
-    if (!(Number.isInteger(action) && action >= 0)) {
-      throw lineError(line, "expected the action that was taken");
-    }
-    if (chances !== undefined && action >= chances.length) {
-      throw lineError(line, `expected an action up to ${chances.length}`);
-    }
-    if (typeof c !== "object" || c === null || Array.isArray(c)) {
-      throw lineError(line, "expected an object c, the context");
-    }
-    if (index !== action) {
-      const problem =
-        `_labelIndex ${index} counts from 0, _label_Action from 1`;
-      throw lineError(line, `${problem}: expected ${action}`);
-    }
+    const isAction = Number.isInteger(action) && action >= 0;
+    check(isAction, line, "expected the action that was taken");
+    const { length = Infinity } = chances ?? {};
+    check(action < length, line, `expected an action up to ${length}`);
+    check(isRecord(c), line, "expected an object c, the context");
+    const problem = `_labelIndex ${index} counts from 0, _label_Action from 1`;
+    check(index === action, line, `${problem}: expected ${action}`);
     decisions.push({
       ...(typeof EventId === "string" ? { id: EventId } : {}),
-      context: c as Record<string, unknown>,
+      context: c,
       action,
       propensity: numberOf(line, "propensity", propensity),
       // Not -0.

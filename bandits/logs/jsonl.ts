@@ -1,5 +1,5 @@
 import {
-  lineError,
+  check,
   type LoggedDecision,
   numberOf,
   parseLines,
@@ -34,37 +34,31 @@ export function parseJsonl<A extends string | number, C>(
   const byId = new Map<string, LoggedDecision<A, C>>();
   for (const [line, value] of parseLines(text)) {
     const { id, action, reward, allowed } = value;
-    if (id !== undefined && typeof id !== "string") {
-      throw lineError(line, `it has id ${JSON.stringify(id)}, expected a text`);
-    }
-    if (reward !== undefined && reward !== null) {
-      numberOf(line, "reward", reward);
-    } else delete value.reward;
+    const isNamed = typeof id === "string", name = JSON.stringify(id);
+    check(
+      isNamed || id === undefined,
+      line,
+      `it has id ${name}, expected a text`,
+    );
+    if (reward === undefined || reward === null) delete value.reward;
+    else numberOf(line, "reward", reward);
+    const before = isNamed ? byId.get(id) : undefined;
     if (action === undefined) {
-      const decision = id === undefined ? undefined : byId.get(id);
-      if (decision === undefined || value.reward === undefined) {
-        throw lineError(
-          line,
-          "expected a decision with an action, or the reward of one before",
-        );
-      }
-      decision.reward ??= reward as number;
+      const problem =
+        "expected a decision with an action, or the reward of one before";
+      check(before !== undefined && value.reward !== undefined, line, problem);
+      before.reward ??= reward as number;
       continue;
     }
-    if (typeof action !== "string" && typeof action !== "number") {
-      throw lineError(line, "expected the name of an action");
-    }
-    if (allowed !== undefined && !Array.isArray(allowed)) {
-      throw lineError(line, "expected a list of allowed actions");
-    }
+    const isName = typeof action === "string" || typeof action === "number";
+    check(isName, line, "expected the name of an action");
+    const isList = allowed === undefined || Array.isArray(allowed);
+    check(isList, line, "expected a list of allowed actions");
     numberOf(line, "propensity", value.propensity);
+    check(before === undefined, line, `there is a decision '${id}' before`);
     const decision = value as unknown as LoggedDecision<A, C>;
     decisions.push(decision);
-    if (id === undefined) continue;
-    if (byId.has(id)) {
-      throw lineError(line, `there is a decision '${id}' before`);
-    }
-    byId.set(id, decision);
+    if (isNamed) byId.set(id, decision);
   }
   return decisions;
 }
