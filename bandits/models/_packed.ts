@@ -24,27 +24,32 @@ export function addScaled(
   for (let i = 0; i < to.length; i++) to[i] += scale * from[i];
 }
 
-/** Computes x' M x, two rows at a time: each addition waits for the one before it. */
+/**
+ * Computes x' M x, four rows at a time: an addition waits for the one before it, and
+ * memory is read faster at several places.
+ */
 export function quadratic(m: Float64Array, x: ArrayLike<number>): number {
-  const isOdd = x.length % 2;
-  let at = isOdd, sum = isOdd && m[0] * x[0] * x[0];
-  for (let i: number = isOdd; i < x.length; i += 2) {
-    const next = at + i + 1, xi = x[i], xn = x[i + 1];
-    let a = 0, b = 0, c = 0, d = 0, j = 0;
-    for (; j + 1 < i; j += 2) {
-      const even = x[j], odd = x[j + 1];
-      a += m[at + j] * even;
-      b += m[next + j] * even;
-      c += m[at + j + 1] * odd;
-      d += m[next + j + 1] * odd;
+  let sum = 0, at = 0, i = 0;
+  for (const rest = x.length % 4; i < rest; at += ++i) {
+    let off = 0;
+    for (let j = 0; j < i; j++) off += m[at + j] * x[j];
+    sum += x[i] * (2 * off + m[at + i] * x[i]);
+  }
+  for (; i < x.length; i += 4) {
+    const p = at, q = p + i + 1, r = q + i + 2, s = r + i + 3;
+    const x0 = x[i], x1 = x[i + 1], x2 = x[i + 2], x3 = x[i + 3];
+    let a = 0, b = m[q + i] * x0, c = m[r + i] * x0 + m[r + i + 1] * x1;
+    let d = m[s + i] * x0 + m[s + i + 1] * x1 + m[s + i + 2] * x2;
+    for (let j = 0; j < i; j++) {
+      const xj = x[j];
+      a += m[p + j] * xj;
+      b += m[q + j] * xj;
+      c += m[r + j] * xj;
+      d += m[s + j] * xj;
     }
-    if (j < i) {
-      a += m[at + j] * x[j];
-      b += m[next + j] * x[j];
-    }
-    sum += xi * (2 * (a + c) + m[at + i] * xi) +
-      xn * (2 * (b + d + m[next + i] * xi) + m[next + i + 1] * xn);
-    at = next + i + 2;
+    sum += x0 * (2 * a + m[p + i] * x0) + x1 * (2 * b + m[q + i + 1] * x1) +
+      x2 * (2 * c + m[r + i + 2] * x2) + x3 * (2 * d + m[s + i + 3] * x3);
+    at = s + i + 4;
   }
   return sum;
 }
@@ -73,17 +78,22 @@ export function timesVector(
   return product;
 }
 
-/** Adds `scale` x x' to a matrix. */
+/** Adds `scale` x x' to a matrix, two rows at a time. */
 export function addOuter(
   m: Float64Array,
   x: ArrayLike<number>,
   scale: number,
 ): void {
-  let at = 0;
-  for (let i = 0; i < x.length; i++) {
-    const factor = scale * x[i];
-    for (let j = 0; j <= i; j++) m[at + j] += factor * x[j];
-    at += i + 1;
+  let at = x.length % 2;
+  if (at > 0) m[0] += scale * x[0] * x[0];
+  for (let i = at; i < x.length; i += 2) {
+    const next = at + i + 1, upper = scale * x[i], lower = scale * x[i + 1];
+    for (let j = 0; j <= i; j++) {
+      m[at + j] += upper * x[j];
+      m[next + j] += lower * x[j];
+    }
+    m[next + i + 1] += lower * x[i + 1];
+    at = next + i + 2;
   }
 }
 

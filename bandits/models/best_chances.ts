@@ -14,6 +14,13 @@ const RULE = [
   [0.207784955007898468, 0.204432940075298892, 0],
   [0, 0.209482141084727828, 0.417959183673469388],
 ];
+/** The same on both sides: nodes, weights, and weights of the Gauss rule. */
+const [NODES, WEIGHTS, GAUSS] = [0, 1, 2].map((part) => {
+  const both = RULE.flatMap(([node, ...rest]) =>
+    node > 0 ? [[node, ...rest], [-node, ...rest]] : [[node, ...rest]]
+  );
+  return Float64Array.from(both, (it) => it[part]);
+});
 
 /** Deviations beyond which a normal distribution is cut: a chance of 1e-12. */
 const REACH = 7;
@@ -21,12 +28,7 @@ const REACH = 7;
 const TOLERANCE = 1e-9;
 /** Chance below which an interval does not count, and above which it is split at once. */
 const NOTHING = 1e-12, MUCH = 0.5;
-/** Most halvings of an interval, and most intervals. */
-const MOST_SPLITS = 60, MOST_INTERVALS = 10_000;
-/** Change of the chances by twice as many points, whose error is far below its square. */
-const SMALL_CHANGE = 1e-4;
-/** Most evenly spaced points that are tried. */
-const MOST_POINTS = 64;
+const MOST_INTERVALS = 10_000;
 
 /**
  * Distribution of the largest number: sets `rates` to density over distribution function
@@ -47,23 +49,17 @@ function integrate(
 ): Float64Array {
   const chances = new Float64Array(count), rates = new Float64Array(count);
   const kronrod = new Float64Array(count), gauss = new Float64Array(count);
-  const add = (at: number, weight: number, gaussWeight: number) => {
-    const product = largest(at, rates);
-    weight *= product;
-    gaussWeight *= product;
-    for (let i = 0; i < count; i++) kronrod[i] += weight * rates[i];
-    if (gaussWeight === 0) return;
-    for (let i = 0; i < count; i++) gauss[i] += gaussWeight * rates[i];
-  };
   /** Returns true where the rule is good enough for an interval. */
   const apply = (from: number, to: number, mass: number): boolean => {
     const middle = (from + to) / 2, half = (to - from) / 2;
     kronrod.fill(0);
     gauss.fill(0);
-    for (const [node, weight, gaussWeight] of RULE) {
-      add(middle + half * node, half * weight, half * gaussWeight);
-      if (node > 0) {
-        add(middle - half * node, half * weight, half * gaussWeight);
+    for (let k = 0; k < NODES.length; k++) {
+      const product = half * largest(middle + half * NODES[k], rates);
+      const weight = WEIGHTS[k] * product, gaussWeight = GAUSS[k] * product;
+      for (let i = 0; i < count; i++) {
+        kronrod[i] += weight * rates[i];
+        gauss[i] += gaussWeight * rates[i];
       }
     }
     let sum = 0, error = 0;
@@ -75,56 +71,21 @@ function integrate(
     return Math.min(error, (200 * error) ** 1.5) < TOLERANCE &&
       Math.abs(sum - mass) < TOLERANCE;
   };
-  type End = readonly [at: number, product: number];
   let intervals = 0;
-  const visit = ([from, below]: End, [to, upTo]: End, splits: number) => {
-    const mass = upTo - below;
+  const visit = (from: number, to: number, below: number, upTo: number) => {
+    const mass = upTo - below, at = (from + to) / 2;
     if (!(mass >= NOTHING)) return;
-    const mustEnd = splits === MOST_SPLITS || ++intervals > MOST_INTERVALS;
+    const mustEnd = at === from || at === to || ++intervals > MOST_INTERVALS;
     if ((mass < MUCH || mustEnd) && (apply(from, to, mass) || mustEnd)) {
       for (let i = 0; i < count; i++) chances[i] += kronrod[i];
       return;
     }
-    const at = (from + to) / 2, middle: End = [at, largest(at, rates)];
-    visit([from, below], middle, splits + 1);
-    visit(middle, [to, upTo], splits + 1);
+    const product = largest(at, rates);
+    visit(from, at, below, product);
+    visit(at, to, product, upTo);
   };
-  visit([low, largest(low, rates)], [high, largest(high, rates)], 0);
+  visit(low, high, largest(low, rates), largest(high, rates));
   return normalized(chances);
-}
-
-/**
- * Adds up the chances at evenly spaced points, and points between them until that changes
- * little. On smooth functions that end at 0 this converges faster than any other rule.
- *
- * @returns The chances; undefined where they need more points.
- */
-function addEvenly(
-  [count, points]: readonly [count: number, points: number],
-  [low, high]: readonly [number, number],
-  largest: Largest,
-): Float64Array | undefined {
-  const sums = new Float64Array(count), rates = new Float64Array(count);
-  const add = (shift: number) => {
-    const step = (high - low) / points;
-    for (let k = 0; k < points; k++) {
-      const product = largest(low + (k + shift) * step, rates);
-      for (let i = 0; i < count; i++) sums[i] += product * rates[i];
-    }
-    return step;
-  };
-  if (points <= MOST_POINTS) add(0);
-  for (; points <= MOST_POINTS; points *= 2) {
-    const before = sums.slice(), half = add(0.5) / 2;
-    let sum = 0, change = 0;
-    for (let i = 0; i < count; i++) {
-      sum += half * sums[i];
-      change += half * Math.abs(sums[i] - 2 * before[i]);
-    }
-    const isFine = change < SMALL_CHANGE && Math.abs(sum - 1) < TOLERANCE;
-    if (isFine) return normalized(sums);
-  }
-  return undefined;
 }
 
 /** Scales chances so that their sum is 1. */
@@ -160,6 +121,39 @@ function tailRatio(z: number): number {
 /** Smallest deviation, relative to the largest one. */
 const SMALLEST = 1e-9;
 const ROOT = Math.sqrt(2 * Math.PI);
+/** Cells of a unit of a table from -REACH to REACH, and numbers of a cell. */
+const CELLS = 32, SIZE = 12;
+
+/**
+ * Polynomials in each cell for the normal distribution function and for density over it:
+ * they meet values, slopes and curvatures at both ends, and so have errors of 1e-13.
+ */
+let table: Float64Array | undefined;
+
+/** Value, slope and curvature of both functions at a point, in cells. */
+function normalAt(z: number): number[][] {
+  const bell = Math.exp(-0.5 * z * z), tail = bell * tailRatio(Math.abs(z));
+  const share = z > 0 ? 1 - tail : tail, density = bell / ROOT;
+  const rate = density / share, slope = -rate * (z + rate);
+  const bend = -slope * (z + rate) - rate * (1 + slope);
+  return [[share, density, -z * density], [rate, slope, bend]]
+    .map((it) => it.map((value, order) => value / CELLS ** order));
+}
+
+function normalTable(): Float64Array {
+  const cells = Array.from({ length: 2 * REACH * CELLS }, (_, i) => {
+    const ends = [i, i + 1].map((it) => normalAt(it / CELLS - REACH));
+    return [0, 1].flatMap((which) => {
+      const [[a, b, c], [d, e, f]] = ends.map((it) => it[which]), rise = d - a;
+      return [
+        ...[a, b, c / 2, 10 * rise - 6 * b - 4 * e - 1.5 * c + f / 2],
+        ...[-15 * rise + 8 * b + 7 * e + 1.5 * c - f],
+        ...[6 * rise - 3 * b - 3 * e - c / 2 + f / 2],
+      ];
+    });
+  });
+  return Float64Array.from(cells.flat());
+}
 
 /**
  * Computes the chance of each of several independent normal numbers to be the largest,
@@ -190,26 +184,23 @@ export function normalChances(
     .filter((i) => means[i] + REACH * spread[i] > low);
   const centers = Float64Array.from(able, (i) => means[i]);
   const scales = Float64Array.from(able, (i) => 1 / spread[i]);
-  const largest = (at: number, rates: Float64Array) => {
+  const t = table ??= normalTable(), last = t.length - SIZE;
+  const found = integrate(able.length, [low, high], (at, rates) => {
     let product = 1;
     for (let i = 0; i < centers.length; i++) {
       const z = (at - centers[i]) * scales[i];
       rates[i] = 0;
       // Beyond, the distribution function is 1.
       if (z > REACH) continue;
-      const bell = Math.exp(-0.5 * z * z);
-      const tail = bell * tailRatio(Math.abs(z));
-      const share = z > 0 ? 1 - tail : tail;
-      rates[i] = bell * scales[i] / (ROOT * share);
-      product *= share;
+      const place = (z + REACH) * CELLS, cell = Math.trunc(place);
+      const x = place - cell, k = Math.min(SIZE * cell, last);
+      rates[i] = scales[i] * (t[k + 6] + x * (t[k + 7] + x * (t[k + 8] +
+                x * (t[k + 9] + x * (t[k + 10] + x * t[k + 11])))));
+      product *= t[k] + x * (t[k + 1] + x * (t[k + 2] +
+                x * (t[k + 3] + x * (t[k + 4] + x * t[k + 5]))));
     }
     return product;
-  };
-  const ends = [low, high] as const, count = able.length;
-  const narrowest = scales.reduce((a, b) => Math.max(a, b));
-  const points = Math.ceil((high - low) * narrowest / 1.5);
-  const found = addEvenly([count, points], ends, largest) ??
-    integrate(count, ends, largest);
+  });
   const chances = new Float64Array(means.length);
   able.forEach((i, at) => chances[i] = found[at]);
   return chances;
