@@ -237,6 +237,25 @@ Deno.test("equal seeds decide alike, others do not", () => {
   assertNotEquals(decisions(1), decisions(2));
 });
 
+Deno.test("a state of 10 actions and 64 features is below 200 kB", () => {
+  const bandit = new Bandit<number, number[]>({
+    actions: [...Array(10).keys()],
+    features: (it) => it,
+    model: linear(),
+    explore: thompson(),
+  });
+  for (let action = 0; action < 10; action++) {
+    bandit.learn({ context: Array(64).fill(action), action, reward: 1 });
+  }
+  const bytesOf = (it: unknown): number => {
+    if (ArrayBuffer.isView(it)) return it.byteLength;
+    const parts = typeof it === "object" ? Object.values(it ?? {}) : [];
+    return parts.reduce<number>((sum, part) => sum + bytesOf(part), 8);
+  };
+  const size = bytesOf(bandit.save());
+  assert(size > 100_000 && size < 200_000, `${size}`);
+});
+
 Deno.test("a reward of a decision that was lost is no other decision's", () => {
   const bandit = make(), state = bandit.save();
   const lost = Array.from({ length: 50 }, () => bandit.decide([1, 2]).id);

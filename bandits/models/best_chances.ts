@@ -67,8 +67,8 @@ function integrate(
       sum += kronrod[i];
       error += Math.abs(kronrod[i] - gauss[i]);
     }
-    // The estimate of QUADPACK: the longer rule is far better than the shorter one.
-    return Math.min(error, (200 * error) ** 1.5) < TOLERANCE &&
+    // As in QUADPACK: the longer rule is far better than the shorter one.
+    return Math.min(error, (10 * error) ** 1.5) < TOLERANCE &&
       Math.abs(sum - mass) < TOLERANCE;
   };
   let intervals = 0;
@@ -188,7 +188,8 @@ export function normalChances(
   const found = integrate(able.length, [low, high], (at, rates) => {
     let product = 1;
     for (let i = 0; i < centers.length; i++) {
-      const z = (at - centers[i]) * scales[i];
+      // By rounding, it may be lower.
+      const z = Math.max(-REACH, (at - centers[i]) * scales[i]);
       rates[i] = 0;
       // Beyond, the distribution function is 1.
       if (z > REACH) continue;

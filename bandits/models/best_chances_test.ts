@@ -66,6 +66,33 @@ Deno.test("chances do not depend on the unit and on a constant", () => {
   ));
 });
 
+Deno.test("chances are those of a sum over many points", () => {
+  const some = fc.array(
+    fc.tuple(mean, fc.double({ min: 0.2, max: 3, noNaN: true })),
+    {
+      minLength: 2,
+      maxLength: 4,
+    },
+  );
+  fc.assert(
+    fc.property(some, (numbers) => {
+      const step = 0.02, sums = numbers.map(() => 0);
+      for (let t = -25; t < 25; t += step) {
+        const shares = numbers.map(([m, s]) => normalShare((t - m) / s));
+        numbers.forEach(([m, s], i) => {
+          const z = (t - m) / s, others = shares.toSpliced(i, 1);
+          const density = Math.exp(-z * z / 2) / s / Math.sqrt(2 * Math.PI);
+          sums[i] += step * others.reduce((p, it) => p * it, density);
+        });
+      }
+      chancesOf(numbers).forEach((it, i) =>
+        assertAlmostEquals(it, sums[i], 1e-8)
+      );
+    }),
+    { numRuns: 20 },
+  );
+});
+
 Deno.test("equal numbers have equal chances, a thousand too", () => {
   for (const n of [2, 7, 100, 1000]) {
     const chances = chancesOf(Array.from({ length: n }, () => [0.3, 0.2]));

@@ -44,7 +44,7 @@ const RENEWAL = 1000;
 const WIDE = 1e6;
 /** Sum of squares below which nothing is left of what was discounted. */
 const NOTHING = 1e-200;
-/** Largest sum of a saved state. */
+/** Largest sum, which the largest features and rewards are far from. */
 const LARGEST_SUM = 1e75;
 
 /** Logistic function. */
@@ -109,7 +109,8 @@ export class Ridge {
   get noise(): number {
     const { noise } = this.settings;
     if (noise !== "estimated") return noise;
-    return this.#residuals > 0 ? Math.sqrt(this.#residuals / this.total) : 1;
+    const mean = this.#residuals / this.total;
+    return mean > 0 && mean < LARGEST_SUM ? Math.sqrt(mean) : 1;
   }
 
   /** Number of regressions. */
@@ -163,7 +164,12 @@ export class Ridge {
       const step = modeStep(reward, mean, variance), p = reward - step;
       weight = p * (1 - p);
       response = step + weight * (mean + variance * step);
-    } else residual = (reward - mean) ** 2 / (1 + variance);
+    } else {
+      residual = Math.min(
+        LARGEST_SUM / 1e10,
+        (reward - mean) ** 2 / (1 + variance),
+      );
+    }
     if (discount < 1) this.#scale(discount);
     const row = new Float64Array(4 + x.length);
     row.set([index, weight, response, residual]);

@@ -24,7 +24,7 @@ import { type Package, packages, ROOT } from "../tools/packages.ts";
 const ADDED: Readonly<Record<string, number>> = {
   "@bellman/bandits": 16,
   "@bellman/buffers": 4,
-  "@bellman/client": 3,
+  "@bellman/client": 2,
   "@bellman/envs": 70,
   "@bellman/files": 13,
   "@bellman/linear-algebra": 2,
