@@ -95,7 +95,7 @@ Deno.test("the guide's server learns from 10,000 requests, and its log is evalua
     const bad = await post(url, { visits: -5, phone: true });
     assertEquals(
       bad.error,
-      "Cannot take NaN as feature 1: expected a finite number",
+      "Cannot take NaN as feature 1: expected a finite number, up to 1e+30",
     );
     assertEquals(await post(`${url}/reward`, { id: "x", reward: 1 }), {
       known: false,
