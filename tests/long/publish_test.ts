@@ -22,7 +22,7 @@ import { type Package, packages, ROOT } from "../tools/packages.ts";
  * Deno's own caches, some megabytes, are among them.
  */
 const ADDED: Readonly<Record<string, number>> = {
-  "@bellman/bandits": 16,
+  "@bellman/bandits": 4,
   "@bellman/buffers": 4,
   "@bellman/client": 2,
   "@bellman/envs": 70,
