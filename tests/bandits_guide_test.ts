@@ -1,5 +1,6 @@
 /** The guide's server learns from requests, and its log is evaluated. */
 import { Bandit, linear, parseJsonl, thompson } from "@bellman/bandits";
+import { saveStateSync, writeState } from "@bellman/files";
 import { RandomStream, seedWords } from "@bellman/random";
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { guideCode } from "./testdata/guide_code.ts";
@@ -40,11 +41,20 @@ async function post(url: string, body: unknown) {
 /** Runs the server for a while. */
 async function withServer(
   use: (url: string) => Promise<void>,
+  folder = dir,
 ): Promise<void> {
   const permissions = ["--allow-net", "--allow-read", "--allow-write"];
   const port = freePort(), url = `http://127.0.0.1:${port}`;
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "--no-check", ...permissions, server, dir, `${port}`],
+    args: [
+      "run",
+      "-q",
+      "--no-check",
+      ...permissions,
+      server,
+      folder,
+      `${port}`,
+    ],
     stdout: "null",
     stderr: "null",
   }).spawn();
@@ -128,8 +138,23 @@ Deno.test("the guide's server learns from 10,000 requests, and its log is evalua
   assertEquals(bad.err, "Cannot read line 10000 of the log: it is not JSON\n");
 });
 
+Deno.test("the guide's server goes on from its last state", async () => {
+  const bandit = new Bandit({
+    actions: ACTIONS,
+    features: (it: Visit) => [1, Math.log1p(it.visits), Number(it.phone)],
+    model: linear(),
+    explore: thompson(),
+  });
+  const { id } = bandit.decide({ visits: 1, phone: true });
+  const folder = Deno.makeTempDirSync({ dir });
+  saveStateSync(bandit.save(), `${folder}/bandit.state`);
+  await withServer(async (url) => {
+    const answer = await post(`${url}/reward`, { id, reward: 1 });
+    assertEquals(answer, { known: true });
+  }, folder);
+});
+
 Deno.test("a bandit of 10 actions and 64 features is saved in 200 kB", async () => {
-  const { writeState } = await import("@bellman/files");
   const bandit = new Bandit<number, number[]>({
     actions: Array.from({ length: 10 }, (_, i) => i),
     features: (it) => it,
