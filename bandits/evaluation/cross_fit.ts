@@ -34,7 +34,8 @@ function named<T>(row: number, call: () => T): T {
  * Predicts the reward of each action in each row by a model of other rows, so that no
  * prediction knows its own reward: what the doubly robust estimators need.
  *
- * @param rows Logged decisions with features. Row `i` belongs to part `i % folds`.
+ * @param rows Logged decisions with features. Row `i` belongs to part `i % folds`. Rows
+ * may have unequal numbers of actions.
  * @param model Model, such as `linear()`.
  * @param options Number of parts.
  * @returns The rows with `predicted`.
@@ -64,19 +65,24 @@ export function crossFit<R extends FeatureRow>(
 ): (R & { predicted: Float64Array })[] {
   checkOptions("cross-fitted predictions", options, { folds: whole(2) });
   const { folds = 5 } = options;
-  const actions = Array.from(rows[0]?.target ?? [], (_, action) => action);
+  const countOf = ({ target }: FeatureRow) => Object(target).length || 1;
+  const count = rows.reduce((most, it) => Math.max(most, countOf(it)), 1);
   const { name, shared } = model;
-  const features = ({ features }: FeatureRow, action = 0) =>
-    (shared ? features[action] : features) as ArrayLike<number>;
-  const bandits = actions.length === 0
-    ? []
-    : Array.from({ length: folds }, () =>
+  // Rows of fewer actions have any features of the others, and drop their predictions.
+  const features = (row: FeatureRow, action = 0) =>
+    (shared
+      ? row.features[action < countOf(row) ? action : 0]
+      : row.features) as ArrayLike<number>;
+  const bandits = Array.from(
+    { length: folds },
+    () =>
       new Bandit<number, FeatureRow>({
-        actions,
+        actions: Array.from({ length: count }, (_, action) => action),
         ...(name === "linear" && { features }),
         model,
         explore: epsilonGreedy(),
-      }));
+      }),
+  );
   rows.forEach((row, i) => {
     const { action, reward } = row;
     if (reward === undefined || reward === null) return;
@@ -87,6 +93,7 @@ export function crossFit<R extends FeatureRow>(
   });
   return rows.map((row, i) => ({
     ...row,
-    predicted: named(i, () => bandits[i % folds].predict(row).means),
+    predicted: named(i, () => bandits[i % folds].predict(row).means)
+      .subarray(0, countOf(row)),
   }));
 }

@@ -51,6 +51,21 @@ Deno.test("a shared model takes the features of each action", () => {
   }
 });
 
+Deno.test("rows may have unequal numbers of actions", () => {
+  const log = LOG.map((it, i) => ({
+    ...it,
+    features: [[1, 0], [0, 1], [1, 1]].slice(0, 2 + i % 2),
+    reward: it.action === 0 ? 3 : 5,
+    target: i % 2 === 0 ? [0.5, 0.5] : [0, 0.5, 0.5],
+  }));
+  const rows = crossFit(log, linear({ shared: true, lambda: 1e-6 }));
+  rows.forEach(({ predicted, target }) => {
+    assertEquals(predicted.length, target.length);
+    [3, 5, 8].slice(0, target.length)
+      .forEach((it, k) => assertAlmostEquals(predicted[k], it, 1e-3));
+  });
+});
+
 Deno.test("arms predict means, whatever the features are", () => {
   const log = LOG.map((it) => ({ ...it, reward: it.action }));
   for (const { predicted } of crossFit(log, arms({ lambda: 0 }))) {

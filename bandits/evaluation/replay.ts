@@ -83,11 +83,8 @@ export function replay<A, C>(
       throw outOfRange(`replay row ${row} with ${what}`, expected);
     };
     const isEven = Math.abs(propensity * length - 1) < 1e-6;
-    check(
-      isEven,
-      `propensity ${propensity}`,
-      `1/${length}, as for all actions`,
-    );
+    const even = `1/${length}, as for all actions`;
+    check(isEven, `propensity ${propensity}`, even);
     check(actions.includes(action), `action ${action}`, "one of the allowed");
     const chances = learner.chances(context, { allowed });
     const choice = draw(chances, random.uniform());
