@@ -402,10 +402,7 @@ export class Bandit<const A extends ActionName, C = void> {
     checkOptions("a merge", options, { base: OBJECT });
     const { discount, window } = this.#options.model;
     if (discount < 1 || window < Infinity) {
-      throw outOfRange(
-        "merge bandits that forget",
-        "no discount and no window",
-      );
+      throw outOfRange("merge bandits that forget", "no discount, no window");
     }
     const names = JSON.stringify(this.#actions);
     const read = (state: StateTree) => {
@@ -504,7 +501,8 @@ export class Bandit<const A extends ActionName, C = void> {
     const isShare = logistic || beta;
     if (isModerate(reward) && (!isShare || reward >= 0 && reward <= 1)) return;
     const expected = isShare ? "a number from 0 to 1" : MODERATE;
-    throw outOfRange(`learn a reward of ${reward}`, expected);
+    const given = typeof reward === "string" ? `"${reward}"` : reward;
+    throw outOfRange(`learn a reward of ${given}`, expected);
   }
 
   #learn(index: number, x: Float64Array, reward: number): void {

@@ -331,6 +331,7 @@ Deno.test("bad input is refused in one line, and nothing is learned", () => {
   const cases: [() => unknown, string][] = [
     [() => bandit.reward(id, NaN), "a reward of NaN: expected a finite number"],
     [() => bandit.reward(id, Infinity), "a reward of Infinity"],
+    [() => bandit.reward(id, "1" as never), 'a reward of "1": expected a'],
     [
       () => bounded.learn({ context, action: "a", reward: 1.5 }),
       "a reward of 1.5: expected a number from 0 to 1",
@@ -395,7 +396,10 @@ Deno.test("options that do not fit are refused in one line", () => {
     [wrong({ seed: -1 }), "with seed -1: expected a whole number"],
     [wrong({ pending: 0 }), "with pending 0: expected a whole number"],
     [wrong({ penidng: 3 }), "did you mean 'pending'?"],
-    [() => linear({ lambda: 0 }), "with lambda 0: expected a number above 0"],
+    [
+      () => linear({ lambda: 0 }),
+      "with lambda 0: expected a number from 1e-30",
+    ],
     [() => linear({ noise: "guess" } as never), 'or "estimated"'],
     [() => linear({ discount: 1.1 }), "with discount 1.1"],
     [() => linear({ window: 0 }), "with window 0"],

@@ -119,7 +119,7 @@ Deno.test("an upper confidence bound takes the first of equal ones", () => {
 Deno.test("options that do not fit are refused in one line", () => {
   const cases: [() => void, string][] = [
     [() => epsilonGreedy(2), "with epsilon 2: expected a number from 0 to 1"],
-    [() => softmax(0), "with temperature 0: expected a number above 0"],
+    [() => softmax(0), "with temperature 0: expected a number from 1e-30"],
     [() => squareCB({ gamma: -1 }), "with gamma -1: expected"],
     [() => thompson({ alpha: NaN }), "with alpha NaN: expected"],
     [() => thompson({ alfa: 1 } as never), "did you mean 'alpha'?"],

@@ -34,12 +34,9 @@ export function parseJsonl<A extends string | number, C>(
   const byId = new Map<string, LoggedDecision<A, C>>();
   for (const [line, value] of parseLines(text)) {
     const { id, action, reward, allowed } = value;
-    const isNamed = typeof id === "string", name = JSON.stringify(id);
-    check(
-      isNamed || id === undefined,
-      line,
-      `it has id ${name}, expected a text`,
-    );
+    const isNamed = typeof id === "string",
+      isFine = isNamed || id === undefined;
+    check(isFine, line, `it has id ${JSON.stringify(id)}, expected a text`);
     if (reward === undefined || reward === null) delete value.reward;
     else numberOf(line, "reward", reward);
     const before = isNamed ? byId.get(id) : undefined;

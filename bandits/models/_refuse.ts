@@ -1,7 +1,7 @@
 import type { OptionKind } from "@bellman/files/options";
 
 /** Largest feature and reward: sums of squares of larger ones might overflow. */
-const LARGEST = 1e30;
+const LARGEST = 1e30, SMALLEST = 1e-30;
 
 /** Returns the error of a number that does not fit, in one line. */
 export function outOfRange(what: string, expected: string): RangeError {
@@ -29,6 +29,6 @@ export const MODERATE = `a finite number, up to ${LARGEST}`;
 /** Number above 0, whose inverse does not overflow. */
 export const POSITIVE: OptionKind = [
   "number",
-  `a number above 0, from ${1 / LARGEST} to ${LARGEST}`,
-  (it: number) => it >= 1 / LARGEST && it <= LARGEST,
+  `a number from ${SMALLEST} to ${LARGEST}`,
+  (it: number) => it >= SMALLEST && it <= LARGEST,
 ];
