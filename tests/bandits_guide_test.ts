@@ -136,6 +136,17 @@ Deno.test("the guide's server learns from 10,000 requests, and its log is evalua
   const bad = await runDeno(["-R", program, `${dir}/bad.jsonl`]);
   assertEquals(bad.code, 2);
   assertEquals(bad.err, "Cannot read line 10000 of the log: it is not JSON\n");
+  const context = { visits: 1, phone: true };
+  const cases: [decision: object, message: string][] = [
+    [{ context, action: "fre" }, "unknown action 'fre'"],
+    [{ action: "free" }, "no visit"],
+  ];
+  for (const [decision, message] of cases) {
+    const line = JSON.stringify({ id: "x1", propensity: 0.5, ...decision });
+    Deno.writeTextFileSync(`${dir}/bad.jsonl`, `${line}\n`);
+    const { code, err } = await runDeno(["-R", program, `${dir}/bad.jsonl`]);
+    assertEquals([code, err], [2, `Decision x1 has ${message}\n`]);
+  }
 });
 
 Deno.test("the guide's server goes on from its last state", async () => {

@@ -12,13 +12,13 @@ const policy = (it: Visit) => it.phone ? [1, 0, 0] : [0.1, 0, 0.9];
 
 try {
   const log = parseJsonl<string, Visit>(Deno.readTextFileSync(Deno.args[0]));
-  const rows = log.map(({ context, action, reward, propensity }) => ({
-    features: features(context),
-    action: ACTIONS.indexOf(action),
-    reward,
-    propensity,
-    target: policy(context),
-  }));
+  const rows = log.map(({ id, context, action, reward, propensity }) => {
+    const index = ACTIONS.indexOf(action);
+    const problem = index < 0 ? `unknown action '${action}'` : "no visit";
+    if (index < 0 || !context) throw new Error(`Decision ${id} has ${problem}`);
+    const [x, target] = [features(context), policy(context)];
+    return { features: x, action: index, reward, propensity, target };
+  });
   const { estimates, warnings } = evaluate(crossFit(rows, linear()));
   for (const [name, { value, interval }] of Object.entries(estimates)) {
     const numbers = [value, ...interval ?? []].map((it) => it?.toFixed(4));
