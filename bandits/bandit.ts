@@ -90,8 +90,8 @@ export type Experience<A extends ActionName, C> =
 /** Options of {@linkcode Bandit.merge}. */
 export interface MergeOptions {
   /**
-   * State that all of them began with, such as the one after the last merge; without it
-   * they began with nothing.
+   * State that all of them began with, such as the last sum that all have merged; without
+   * it they began with nothing.
    */
   base?: StateTree;
 }
@@ -305,8 +305,26 @@ export class Bandit<const A extends ActionName, C = void> {
   /**
    * Adds an action, of which nothing is known.
    *
-   * @param action Its name.
+   * @param action Its name, of the type `A`: `Bandit<string, C>` takes any.
    * @throws {RangeError} If there is such an action.
+   * @example
+   * ```ts
+   * import { Bandit, linear, thompson } from "@bellman/bandits";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const prices = new Map([["tea", 2], ["coffee", 3]]);
+   * const bandit = new Bandit<string, { age: number }>({
+   *   actions: [...prices.keys()],
+   *   features: ({ age }, drink) => [1, age / 50, prices.get(drink)!],
+   *   model: linear({ shared: true }),
+   *   explore: thompson(),
+   * });
+   * prices.set("cocoa", 4);
+   * bandit.add("cocoa");
+   * bandit.remove("tea");
+   * const allowed = ["cocoa"];
+   * assertEquals(bandit.decide({ age: 30 }, { allowed }).action, "cocoa");
+   * ```
    */
   add(action: A): void {
     this.#name([...this.#actions, action]);
