@@ -13,6 +13,7 @@ import {
   mismatch,
   MODERATE,
   outOfRange,
+  shown,
 } from "./models/_refuse.ts";
 import { draw } from "./explore/draw.ts";
 import type { Exploration } from "./explore/rules.ts";
@@ -519,8 +520,7 @@ export class Bandit<const A extends ActionName, C = void> {
     const isShare = logistic || beta;
     if (isModerate(reward) && (!isShare || reward >= 0 && reward <= 1)) return;
     const expected = isShare ? "a number from 0 to 1" : MODERATE;
-    const given = typeof reward === "string" ? `"${reward}"` : reward;
-    throw outOfRange(`learn a reward of ${given}`, expected);
+    throw outOfRange(`learn a reward of ${shown(reward)}`, expected);
   }
 
   #learn(index: number, x: Float64Array, reward: number): void {

@@ -4,6 +4,7 @@ import {
   MODERATE,
   outOfRange,
   POSITIVE,
+  shown,
 } from "../models/_refuse.ts";
 import {
   type BootstrapOptions,
@@ -44,7 +45,10 @@ export interface EvaluateOptions {
    * @default 100
    */
   shrinkage?: number;
-  /** Intervals by resampling rows instead of by standard errors. */
+  /**
+   * Intervals by resampling rows instead of by standard errors, such as
+   * `{ random: new RandomStream(seedWords(1)) }` of `@bellman/random`.
+   */
   bootstrap?: BootstrapOptions;
 }
 
@@ -111,9 +115,9 @@ function numbersOf(row: EvaluationRow, at: number): Row {
   const { length = 0 } = Object(target) as ArrayLike<number>;
   const isChance = propensity > 0 && propensity <= 1;
   check(isChance, `propensity ${propensity}`, "a number above 0, up to 1");
-  check(isModerate(r), `reward ${r}`, MODERATE);
+  check(isModerate(r), `reward ${shown(r)}`, MODERATE);
   const isIndex = Number.isInteger(action) && action >= 0 && action < length;
-  check(isIndex, `action ${action}`, `an index below ${length}`);
+  check(isIndex, `action ${shown(action)}`, `an index below ${length}`);
   let sum = 0, v = 0;
   for (let i = 0; i < length; i++) {
     check(target[i] >= 0, `a chance of ${target[i]}`, "at least 0");

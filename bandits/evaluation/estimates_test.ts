@@ -126,6 +126,8 @@ Deno.test("bad rows are named by their index", () => {
     [{ reward: NaN }, "row 1 with reward NaN: expected a finite number"],
     [{ action: 2 }, "row 1 with action 2: expected an index below 2"],
     [{ action: 0.5 }, "row 1 with action 0.5"],
+    [{ action: "1" as never }, 'row 1 with action "1": expected an index'],
+    [{ reward: "1" as never }, 'row 1 with reward "1": expected a finite'],
     [{ target: undefined as never }, "row 1 with action 1: expected an index"],
     [{ predicted: [1, 2, 3] }, "such predictions"],
     [{ target: [0.5, 0.4] }, "chances that add up to 0.9: expected 1"],

@@ -1,7 +1,7 @@
 import { checkOptions, whole } from "@bellman/files/options";
 import { RandomStream, seedWords } from "@bellman/random";
 import { draw } from "../explore/draw.ts";
-import { isModerate, MODERATE, outOfRange } from "../models/_refuse.ts";
+import { isModerate, MODERATE, outOfRange, shown } from "../models/_refuse.ts";
 import type { LoggedDecision } from "../logs/decision.ts";
 
 /** Policy that learns, such as a `Bandit`. */
@@ -92,7 +92,7 @@ export function replay<A, C>(
       withoutReward++;
       continue;
     }
-    check(isModerate(reward), `reward ${reward}`, MODERATE);
+    check(isModerate(reward), `reward ${shown(reward)}`, MODERATE);
     if (learner.actions[choice] !== action) continue;
     learner.learn({ context, action, reward });
     matched++;

@@ -112,9 +112,8 @@ export function parseDsjson(text: string): DsjsonDecision[] {
  */
 export function formatDsjson(decisions: Iterable<DsjsonDecision>): string {
   let text = "";
-  for (
-    const { id, context, action, propensity, reward, chances } of decisions
-  ) {
+  for (const decision of decisions) {
+    const { id, context, action, propensity, reward, chances } = decision;
     if (chances?.[action] === undefined) {
       const what = `write decision ${id ?? action} for Vowpal Wabbit`;
       throw mismatch(what, "the chances of all actions");
@@ -127,16 +126,15 @@ export function formatDsjson(decisions: Iterable<DsjsonDecision>): string {
       _label_Action: action + 1,
       _labelIndex: action,
     };
-    text += `${
-      JSON.stringify({
-        ...label,
-        Version: "1",
-        EventId: id,
-        a: order.map((it) => it + 1),
-        c: context,
-        p: order.map((it) => chances[it]),
-      })
-    }\n`;
+    const line = {
+      ...label,
+      Version: "1",
+      EventId: id,
+      a: order.map((it) => it + 1),
+      c: context,
+      p: order.map((it) => chances[it]),
+    };
+    text += `${JSON.stringify(line)}\n`;
   }
   return text;
 }

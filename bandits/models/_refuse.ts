@@ -18,6 +18,11 @@ export function damaged(part: string): TypeError {
   return mismatch("load a damaged bandit", part);
 }
 
+/** Shows a value: a text in quotes, as it may look like a number. */
+export function shown(value: unknown): string {
+  return typeof value === "string" ? `"${value}"` : String(value);
+}
+
 /** True for a number that may be learned. */
 export function isModerate(value: unknown): value is number {
   return typeof value === "number" && Math.abs(value) <= LARGEST;
