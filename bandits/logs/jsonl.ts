@@ -1,3 +1,4 @@
+import type { ActionName, Decision } from "../bandit.ts";
 import {
   check,
   type LoggedDecision,
@@ -27,7 +28,7 @@ import {
  * assertEquals([first.reward, second.reward], [1, undefined]);
  * ```
  */
-export function parseJsonl<A extends string | number, C>(
+export function parseJsonl<A extends ActionName, C>(
   text: string,
 ): LoggedDecision<A, C>[] {
   const decisions: LoggedDecision<A, C>[] = [];
@@ -76,10 +77,10 @@ export function parseJsonl<A extends string | number, C>(
  */
 export function formatJsonl(
   decisions: Iterable<
-    LoggedDecision<string | number, unknown> | { id: string; reward: number }
+    | LoggedDecision<ActionName, unknown>
+    | Decision<ActionName>
+    | { id: string; reward: number }
   >,
 ): string {
-  let text = "";
-  for (const it of decisions) text += `${JSON.stringify(it)}\n`;
-  return text;
+  return Array.from(decisions, (it) => `${JSON.stringify(it)}\n`).join("");
 }

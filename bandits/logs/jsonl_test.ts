@@ -1,3 +1,4 @@
+import type { Decision } from "../bandit.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { formatJsonl, parseJsonl } from "./jsonl.ts";
@@ -19,6 +20,13 @@ Deno.test("what is written is read", () => {
     // JSON has no -0.
     assertEquals(JSON.stringify(found), JSON.stringify(log));
   }));
+});
+
+Deno.test("a decision without context is written as it is made", () => {
+  const decision: Decision<"a"> = { id: "0", action: "a", propensity: 1 };
+  const text = formatJsonl([decision, { id: "0", reward: 2 }]);
+  const [found] = parseJsonl<"a", void>(text);
+  assertEquals<object>(found, { ...decision, reward: 2 });
 });
 
 Deno.test("rewards may come later, in any order", () => {
