@@ -597,3 +597,22 @@ Deno.test("late rewards cost thompson less than an upper confidence bound", () =
     lateRegret(thompson(), 200);
   assert(ratio > 1.4, `${ratio}`);
 });
+
+Deno.test("waiting decisions keep the number of features, loaded or merged", () => {
+  const make = () =>
+    new Bandit({
+      actions: ["a", "b"],
+      features: (it: number[]) => it,
+      model: linear(),
+      explore: thompson(),
+    });
+  const first = make(), loaded = make(), other = make();
+  const { id } = first.decide([1, 2, 3]);
+  loaded.load(first.save());
+  assertThrows(() => loaded.decide([1, 2]), RangeError, "expected 3");
+  other.learn({ context: [1, 2], action: "a", reward: 1 });
+  const state = other.save();
+  assertThrows(() => first.merge([state]), TypeError, "merge 2 features");
+  assert(first.reward(id, 1) && loaded.reward(id, 1));
+  assertEquals(first.save(), loaded.save());
+});

@@ -70,23 +70,20 @@ export class Pending {
    * Replaces the decisions by saved ones: the newest that there is room for.
    *
    * @param state Saved decisions.
-   * @param sizes Number of actions, and of features or 0 where it is not known.
+   * @param sizes Number of actions, and of features.
    * @throws {TypeError} If they are damaged.
    */
-  load(state: StateTree, [actions, features]: [number, number]): void {
+  load(state: StateTree, [actions, width]: [number, number]): void {
     const saved = { ...state as { [key: string]: StateTree } };
     const { forgotten, ids, indices, x } = saved;
     const { length } = Array.isArray(ids) ? ids : "";
-    const width = features || Object(x).length / length;
     const isFine = isWhole(forgotten, 0) && Array.isArray(ids) &&
       ids.every((it) => typeof it === "string") &&
       new Set(ids).size === length &&
       indices instanceof Int32Array && indices.length === length &&
       indices.every((it) => it >= 0 && it < actions) &&
       x instanceof Float64Array && x.every(isModerate) &&
-      (length === 0
-        ? x.length === 0
-        : isWhole(width, 1) && x.length === length * width);
+      x.length === length * width;
     if (!isFine) throw damaged("its waiting decisions");
     this.#waiting = new Map();
     this.forgotten = forgotten as number;

@@ -262,7 +262,12 @@ export class Ridge {
   save(): { [key: string]: StateTree } {
     this.#expire();
     return {
-      numbers: Float64Array.of(this.total, this.#residuals, this.#shifts),
+      numbers: Float64Array.of(
+        this.total,
+        this.#residuals,
+        this.#shifts,
+        this.dimension,
+      ),
       regressions: this.#regressions.map((it) =>
         it ? { gram: it.gram.slice(), moment: it.moment.slice() } : null
       ),
@@ -279,14 +284,12 @@ export class Ridge {
     const { numbers, regressions, rows } = { ...state as Saved };
     const all = (Array.isArray(regressions) ? regressions : [null])
       .map((it) => it === null ? undefined : { ...it as Partial<Sums> });
-    const { length: d } = Object(all.find((it) => it)?.moment) as Row;
-    const isFine = Array.isArray(regressions) && isNumbers(numbers, 3) &&
-      numbers.every((it) => it >= 0) &&
-      all.every((it) => it === undefined || isSums(it, d));
+    const isFine = Array.isArray(regressions) && isNumbers(numbers, 4) &&
+      numbers.every((it) => it >= 0) && Number.isInteger(numbers[3]) &&
+      all.every((it) => it === undefined || isSums(it, numbers[3]));
     if (!isFine) throw damaged("the sums of its model");
     const ridge = new Ridge(all.length, settings);
-    ridge.dimension = d ?? 0;
-    [ridge.total, ridge.#residuals, ridge.#shifts] = numbers;
+    [ridge.total, ridge.#residuals, ridge.#shifts, ridge.dimension] = numbers;
     ridge.#regressions = all.map((it) => {
       const { gram, moment } = it as Sums ?? {};
       return it && {

@@ -208,8 +208,9 @@ Deno.test("damaged states are refused", () => {
   const sums = { gram: new Float64Array(6), moment: new Float64Array(3) };
   const damages: Record<string, unknown>[] = [
     { numbers: null },
-    { numbers: Float64Array.of(NaN, 0, 0) },
-    { numbers: Float64Array.of(1, 0, -1) },
+    { numbers: Float64Array.of(NaN, 0, 0, 3) },
+    { numbers: Float64Array.of(1, 0, -1, 3) },
+    { numbers: Float64Array.of(1, 0, 0, 2.5) },
     { regressions: [] },
     { regressions: [{ ...sums, gram: new Float64Array(5) }] },
     { regressions: [{ ...sums, gram: new Float64Array(6).fill(-1) }] },
