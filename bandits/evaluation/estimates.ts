@@ -17,7 +17,7 @@ export interface EvaluationRow {
   action: number;
   /** Its reward; left out where it never came. */
   reward?: number | null;
-  /** Chance that the action was chosen with, above 0 and up to 1. */
+  /** Chance that the action was chosen with, from 1e-30 to 1. */
   propensity: number;
   /** Chance of each action under the policy to evaluate, `[actions]`. */
   target: ArrayLike<number>;
@@ -113,8 +113,9 @@ function numbersOf(row: EvaluationRow, at: number): Row {
     if (!isFine) throw outOfRange(`evaluate row ${at} with ${what}`, expected);
   };
   const { length = 0 } = Object(target) as ArrayLike<number>;
-  const isChance = propensity > 0 && propensity <= 1;
-  check(isChance, `propensity ${propensity}`, "a number above 0, up to 1");
+  // Squares of larger weights might overflow.
+  const isChance = propensity >= 1e-30 && propensity <= 1;
+  check(isChance, `propensity ${propensity}`, "a number from 1e-30 to 1");
   check(isModerate(r), `reward ${shown(r)}`, MODERATE);
   const isIndex = Number.isInteger(action) && action >= 0 && action < length;
   check(isIndex, `action ${shown(action)}`, `an index below ${length}`);
@@ -283,7 +284,7 @@ export function evaluate(
   if (all.length === 0) {
     throw outOfRange(`evaluate ${rows.length} rows`, "one with a reward");
   }
-  const hasPredictions = rows.every((it) => it.predicted !== undefined);
+  const hasPredictions = rows.every((it) => Boolean(it.predicted));
   const { bootstrap, ...given } = checked;
   const limits = { clip: 10, switchAt: 10, shrinkage: 100, ...given };
   // Without predictions, the first three can be computed.

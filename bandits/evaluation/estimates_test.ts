@@ -121,7 +121,8 @@ Deno.test("bootstrap intervals hold the estimate, and are about as wide", () => 
 
 Deno.test("bad rows are named by their index", () => {
   const cases: [Partial<EvaluationRow>, string][] = [
-    [{ propensity: 0 }, "row 1 with propensity 0: expected a number above 0"],
+    [{ propensity: 0 }, "row 1 with propensity 0: expected a number from"],
+    [{ propensity: 1e-200 }, "row 1 with propensity 1e-200"],
     [{ propensity: 1.5 }, "row 1 with propensity 1.5"],
     [{ reward: NaN }, "row 1 with reward NaN: expected a finite number"],
     [{ action: 2 }, "row 1 with action 2: expected an index below 2"],
@@ -151,4 +152,11 @@ Deno.test("bad rows are named by their index", () => {
     TypeError,
     "did you mean 'clip'?",
   );
+});
+
+Deno.test("a row without predictions leaves out what needs them", () => {
+  const row = { action: 0, reward: 1, propensity: 0.5, target: [1, 0] };
+  const predicted = [1, 1], none = null as never; // as JSON may have it
+  const log = [{ ...row, predicted }, { ...row, predicted: none }];
+  assertEquals(evaluate(log).estimates.dm, undefined);
 });

@@ -120,7 +120,8 @@ export function formatDsjson(decisions: Iterable<DsjsonDecision>): string {
     }
     const others = chances.flatMap((_, i) => i === action ? [] : [i]);
     const order = [action, ...others];
-    const label = reward === undefined ? {} : {
+    const isLabeled = reward !== undefined && reward !== null;
+    const label = !isLabeled ? {} : {
       _label_cost: -reward,
       _label_probability: propensity,
       _label_Action: action + 1,

@@ -89,3 +89,9 @@ Deno.test("decisions without chances are not written for Vowpal Wabbit", () => {
   const other = { ...decision, action: 2, chances: [0.5, 0.5] };
   assertThrows(() => formatDsjson([other]), TypeError, "decision e0");
 });
+
+Deno.test("a reward that never came is no cost of 0", () => {
+  const [decision] = parseDsjson(JSON.stringify(LINE));
+  const text = formatDsjson([{ ...decision, reward: null as never }]);
+  assertEquals(parseDsjson(text)[0].reward, undefined);
+});
