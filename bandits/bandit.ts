@@ -271,7 +271,8 @@ export class Bandit<const A extends ActionName, C = void> {
   }
 
   /**
-   * Learns the reward of a decision. Rewards may come late, in any order.
+   * Learns the reward of a decision. Rewards may come late, in any order. Their usual size
+   * is to be subtracted where it is far above 0, which is what unknown actions promise.
    *
    * @param id Name of the decision.
    * @param reward Reward: higher is better.
@@ -419,6 +420,7 @@ export class Bandit<const A extends ActionName, C = void> {
    */
   merge(others: readonly StateTree[], options: MergeOptions = {}): void {
     checkOptions("a merge", options, { base: OBJECT });
+    if (!Array.isArray(others)) throw mismatch("merge", "a list of states");
     const { discount, window } = this.#options.model;
     if (discount < 1 || window < Infinity) {
       throw outOfRange("merge bandits that forget", "no discount, no window");

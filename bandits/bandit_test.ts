@@ -616,3 +616,19 @@ Deno.test("waiting decisions keep the number of features, loaded or merged", () 
   assert(first.reward(id, 1) && loaded.reward(id, 1));
   assertEquals(first.save(), loaded.save());
 });
+
+Deno.test("what is no list of states, or behind the base, is not merged", () => {
+  const make = (rewards: number[]) => {
+    const bandit = new Bandit({
+      actions: ["a"],
+      model: arms(),
+      explore: thompson(),
+    });
+    for (const reward of rewards) bandit.learn({ action: "a", reward });
+    return bandit;
+  };
+  const bandit = make([1, 1]), base = bandit.save(), other = make([5]).save();
+  assertThrows(() => bandit.merge(other as never), TypeError, "merge");
+  assertThrows(() => bandit.merge([other], { base }), TypeError, "less than");
+  assertEquals(bandit.save(), base);
+});

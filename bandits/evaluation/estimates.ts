@@ -58,7 +58,10 @@ export interface PolicyValue {
   value: number | null;
   /** Its standard error; null with the value, and for one row. */
   standardError: number | null;
-  /** Interval of confidence, of 95 % unless the bootstrap has another level. */
+  /**
+   * Interval of confidence, of 95 % unless the bootstrap has another level. That of `dm`
+   * takes predictions as true, and is too narrow.
+   */
   interval: [low: number, high: number] | null;
 }
 

@@ -105,14 +105,18 @@ export function diagonal(dimension: number): Int32Array {
   );
 }
 
+/** Share of an entry of the diagonal below which the rest of it is rounding. */
+const SMALL = 1e-10;
+
 /** Replaces a matrix by its Cholesky factor; returns false where it has none. */
 function factorize(m: Float64Array, dimension: number): boolean {
   for (let i = 0, row = 0; i < dimension; row += ++i) {
+    const least = SMALL * m[row + i];
     for (let j = 0, other = 0; j <= i; other += ++j) {
       let sum = m[row + j];
       for (let k = 0; k < j; k++) sum -= m[row + k] * m[other + k];
       if (j < i) m[row + j] = sum / m[other + j];
-      else if (sum > 0) m[row + i] = Math.sqrt(sum);
+      else if (sum > least) m[row + i] = Math.sqrt(sum);
       else return false;
     }
   }

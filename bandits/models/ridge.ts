@@ -331,7 +331,9 @@ export class Ridge {
       this.#sum(other, 1);
       if (base !== undefined) this.#sum(base, -1);
     }
+    const { total } = base ?? { total: 0 };
     const isFine = this.total >= 0 && this.#residuals >= 0 &&
+      others.every((it) => it.total >= total) &&
       this.#regressions.every((it) => !it || isSums(it, this.dimension));
     if (isFine) return;
     throw mismatch(

@@ -226,3 +226,21 @@ Deno.test("damaged states are refused", () => {
   }
   assertThrows(() => Ridge.of(null, ridge.settings), TypeError, "damaged");
 });
+
+Deno.test("collinear features are learned with a prior of next to nothing", () => {
+  const random = new RandomStream(seedWords(1));
+  for (const lambda of [1e-8, 1e-12, 1e-30]) {
+    const ridge = new Ridge(1, linear({ lambda, noise: 1 }));
+    const sums = [0, 0], counts = [0, 0];
+    for (let i = 0; i < 3000; i++) {
+      const k = i % 2, x = Float64Array.of(1, 1 - k, k);
+      const reward = k + random.uniform();
+      ridge.learn(0, x, reward);
+      sums[k] += reward;
+      counts[k]++;
+      if (i < 100) continue;
+      assertAlmostEquals(ridge.mean(0, x), sums[k] / counts[k], 1e-3);
+      assertAlmostEquals(ridge.variance(0, x) * counts[k], 1, 0.02);
+    }
+  }
+});
