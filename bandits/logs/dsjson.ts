@@ -120,8 +120,7 @@ export function formatDsjson(decisions: Iterable<DsjsonDecision>): string {
     }
     const others = chances.flatMap((_, i) => i === action ? [] : [i]);
     const order = [action, ...others];
-    const isLabeled = reward !== undefined && reward !== null;
-    const label = !isLabeled ? {} : {
+    const label = reward === undefined || reward === null ? {} : {
       _label_cost: -reward,
       _label_probability: propensity,
       _label_Action: action + 1,

@@ -261,13 +261,9 @@ export class Ridge {
    */
   save(): { [key: string]: StateTree } {
     this.#expire();
+    const numbers = [this.total, this.#residuals, this.#shifts, this.dimension];
     return {
-      numbers: Float64Array.of(
-        this.total,
-        this.#residuals,
-        this.#shifts,
-        this.dimension,
-      ),
+      numbers: Float64Array.from(numbers),
       regressions: this.#regressions.map((it) =>
         it ? { gram: it.gram.slice(), moment: it.moment.slice() } : null
       ),
