@@ -70,7 +70,7 @@ Deno.test("a run in programs, killed and resumed, ends alike", () =>
 
 Deno.test("a run of an own environment has parameters, and ends alike", async () => {
   const module = new URL("testdata/jumping_chase.ts", import.meta.url).pathname;
-  const own = [`--set=envModules=[${module}]`, "--env=Chase-v0"];
+  const own = [`--set=envModules=[${module}]`, "--env=JumpingChase-v0"];
   for (const more of [[], ["--set=vectorization=workers", "--workers=2"]]) {
     const args = [...SMALL, ...own, ...more, PARAMETERS];
     await assertResumed(`own-${more.length}`, args);

@@ -112,10 +112,7 @@ export class Browser {
     const sandbox = Deno.uid() === 0 ? ["--no-sandbox"] : [];
     const flags = [...FLAGS, ...sandbox, `--user-data-dir=${folder}`];
     const child = new ChildProcess(
-      tiedCommand([program, ...flags, "about:blank"], {
-        // One that is killed leaves what it has elsewhere.
-        ...{ folder, env: { TMPDIR: folder } },
-      }),
+      tiedCommand([program, ...flags, "about:blank"], { folder }),
     );
     const address = await addressOf(child, `${folder}/DevToolsActivePort`);
     const socket = new WebSocket(address);

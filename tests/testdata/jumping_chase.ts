@@ -1,4 +1,4 @@
 import { register } from "@bellman/envs";
 import { Chase } from "../../envs/pages/testdata/chase.ts";
 
-register({ id: "Chase-v0", make: () => new Chase() });
+register({ id: "JumpingChase-v0", make: () => new Chase() });
