@@ -55,7 +55,10 @@ async function sizeOf(group: number): Promise<number> {
 /** Kills a trainer; waits until nothing of it is left, nor a file. */
 async function assertNothingLeft(id: string): Promise<void> {
   // About as long as that of macOS: addresses of sockets may not be much longer.
-  const TMPDIR = await Deno.makeTempDir({ prefix: "x".repeat(30) });
+  const TMPDIR = await Deno.makeTempDir({
+    dir: "/tmp",
+    prefix: "x".repeat(30),
+  });
   const process = trainer(id, { numEnvs: 2 }, { TMPDIR });
   const [line] = await lineOf(process.stdout, /\[.*\]\n/);
   const [group] = JSON.parse(line);
