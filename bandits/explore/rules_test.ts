@@ -4,11 +4,12 @@ import {
   assertEquals,
   assertThrows,
 } from "@std/assert";
+import { RandomStream, seedWords } from "@bellman/random";
 import fc from "fast-check";
 import type { Prediction } from "../models/model.ts";
 import { Bandit } from "../bandit.ts";
 import { arms } from "../models/arms.ts";
-import { bestOfNormals } from "../models/linear.ts";
+import { bestOfNormals, linear } from "../models/linear.ts";
 import { betaChances, normalChances } from "../models/best_chances.ts";
 import {
   epsilonGreedy,
@@ -126,4 +127,34 @@ Deno.test("options that do not fit are refused in one line", () => {
     [() => upperConfidence({ epsilon: -1 }), "with epsilon -1: expected"],
   ];
   for (const [call, message] of cases) assertThrows(call, Error, message);
+});
+
+Deno.test("Thompson sampling finds the best actions with every seed", () => {
+  // What a visitor pays for three plans, with rewards that are late by twenty visits.
+  const meanOf = ([, visits, phone]: number[], action: number) =>
+    [phone ? 1 : 0.5, phone ? 0 : 0.5, phone ? 0 : 0.2 + 0.2 * visits][action];
+  for (let seed = 10; seed < 30; seed++) {
+    const random = new RandomStream(seedWords(1_000 + seed));
+    const bandit = new Bandit({
+      actions: [0, 1, 2],
+      features: (it: number[]) => it,
+      model: linear(),
+      explore: thompson(),
+      seed,
+    });
+    const shares = Array.from({ length: 200 }, () => {
+      const visits = Array.from({ length: 20 }, () => {
+        const phone = Number(random.uniform() < 0.5);
+        const x = [1, Math.log1p(Math.floor(20 * random.uniform())), phone];
+        return { x, ...bandit.decide(x) };
+      });
+      return visits.map(({ id, x, action }) => {
+        const mean = meanOf(x, action);
+        bandit.reward(id, mean + 0.3 * random.normal());
+        return mean / Math.max(...[0, 1, 2].map((it) => meanOf(x, it)));
+      });
+    }).slice(-50).flat();
+    const mean = shares.reduce((sum, it) => sum + it) / shares.length;
+    assert(mean > 0.97, `seed ${seed}: ${mean}`);
+  }
 });
