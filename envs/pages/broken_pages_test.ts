@@ -49,7 +49,7 @@ async function lostRows(
     }
     for (const row of lost) {
       assertEquals([step.truncated[row], step.rewards[row]], [1, 0]);
-      const rowOf = (all: Float32Array) => all.slice(2 * row, 2 * row + 2);
+      const rowOf = (it: Float32Array) => it.slice(2 * row, 2 * row + 2);
       assertEquals(rowOf(step.finalObservations), rowOf(seen));
     }
     all.push(...lost);

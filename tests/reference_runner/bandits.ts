@@ -14,7 +14,12 @@ import {
   betaChances,
   normalChances,
 } from "../../bandits/models/best_chances.ts";
-import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
+import {
+  checkEach,
+  type Comparison,
+  type Expected,
+  type FixtureRunner,
+} from "./comparison.ts";
 
 /** A step's scores, before it is learned. */
 type Scores = Readonly<Record<string, Expected>>;
@@ -414,12 +419,6 @@ const KINDS: Readonly<Record<string, FixtureRunner>> = {
 };
 
 /** Contextual bandits: models, explorations and their chances. */
-export const runner: FixtureRunner = async (fixture, comparison, engine) => {
-  comparison.tolerance = 1e-9;
-  for (const it of fixture.cases) {
-    await comparison.check(
-      it.name,
-      () => KINDS[it.kind](it, comparison, engine),
-    );
-  }
-};
+export const runner = checkEach({
+  cases: (it, ...rest) => KINDS[it.kind](it, ...rest),
+}, 1e-9);

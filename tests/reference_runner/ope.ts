@@ -10,7 +10,12 @@ import {
   replay,
   upperConfidence,
 } from "@bellman/bandits";
-import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
+import {
+  checkEach,
+  type Comparison,
+  type Expected,
+  type FixtureRunner,
+} from "./comparison.ts";
 
 interface EstimateCase {
   value: number | null;
@@ -294,12 +299,6 @@ const KINDS: Readonly<Record<string, FixtureRunner>> = {
 };
 
 /** Evaluation of a policy by the log of another one. */
-export const runner: FixtureRunner = async (fixture, comparison, engine) => {
-  comparison.tolerance = 1e-9;
-  for (const it of fixture.cases) {
-    await comparison.check(
-      it.name,
-      () => KINDS[it.kind](it, comparison, engine),
-    );
-  }
-};
+export const runner = checkEach({
+  cases: (it, ...rest) => KINDS[it.kind](it, ...rest),
+}, 1e-9);
